@@ -1,0 +1,54 @@
+/*
+ * limits.h - every cap of the project, in one table, each with its reason.
+ *
+ * Reaching one is never silence: it gives WD_LIMIT, and the answer says what
+ * was not looked at.
+ */
+#ifndef WD_BASE_LIMITS_H
+#define WD_BASE_LIMITS_H
+
+/* bundle: a 160-shard model has about 90,000 tensors; a header with ten times
+ * as many is not a model any engine loads. */
+#define WD_MAX_TENSORS 1000000
+#define WD_MAX_TENSOR_DIMS 8     /* GGUF: 4; safetensors: no limit */
+#define WD_MAX_TENSOR_NAME 1024  /* GGUF: 64; hub models: below 200 */
+#define WD_MAX_BUNDLE_FILES 4096 /* largest seen: 413 shards */
+#define WD_MAX_ENCODINGS 256     /* in one bundle; ggml has about 40 */
+#define WD_MAX_SETTINGS 65536
+#define WD_MAX_SETTING_TEXT 65536 /* longer values count by digest */
+#define WD_MAX_GGUF_KEYS 65536
+#define WD_MAX_GGUF_KEY 65535        /* ggml: 65,535 bytes */
+#define WD_MAX_GGUF_ARRAY (1U << 28) /* items; vocabularies: 300,000 */
+#define WD_MAX_GGUF_HEADER (512UL << 20)
+#define WD_MAX_SAFETENSORS_HEADER (100UL << 20) /* the format's own cap */
+#define WD_MAX_JSON_FILE (64UL << 20) /* tokenizer.json: about 30 MB */
+#define WD_MAX_JSON_DEPTH 64
+#define WD_MAX_JSON_MEMORY (1UL << 30)
+#define WD_MAX_PATH 4096
+
+/* host */
+#define WD_MAX_LISTENERS 65536
+#define WD_MAX_PROCESSES 4194304 /* the kernel's own pid_max limit */
+#define WD_MAX_HOLDERS 1048576
+#define WD_MAX_CONNECTIONS 524288 /* 32 MiB; a port range's both ends: 128k */
+#define WD_MAX_UNIX_PAIRS 1048576
+#define WD_MAX_DEVICE_USES 4096
+#define WD_MAX_MAPPINGS 4194304
+#define WD_MAX_DESCRIPTORS 4194304
+#define WD_MAX_ARGV_BYTES (2UL << 20) /* the kernel allows 6 MB; ample */
+#define WD_MAX_ARGUMENTS 16384        /* read as options of an engine; ample */
+#define WD_MAX_ENV_BYTES (2UL << 20)
+#define WD_MAX_ANCESTORS 128
+#define WD_MAX_NAMESPACES 65536
+#define WD_MAX_PROC_TEXT (256UL << 20) /* one /proc table: a million rows */
+
+/* store: about 150 bytes each; the oldest go first */
+#define WD_MAX_DIGEST_ROWS 1000000
+#define WD_MAX_DIGEST_ROWS_IN_MEMORY 10000
+
+/* evidence and output */
+#define WD_MAX_CANDIDATE_FILES 4096
+#define WD_MAX_GROUP 65536
+#define WD_MAX_MESSAGE (64UL << 20)
+
+#endif
