@@ -1,0 +1,17 @@
+/*
+ * nettable.h - a whole /proc/net/tcp or tcp6, row by row.
+ */
+#ifndef WD_HOST_LINUX_NETTABLE_H
+#define WD_HOST_LINUX_NETTABLE_H
+
+#include "base/clock.h"
+#include "host/linux/procnet.h"
+
+/* Hands over every row of `fd` from its start; the heading is none. A table
+ * can have a million rows, so it is read in pieces. Errors: WD_TIMEDOUT,
+ * WD_NOMEM, those of reading, the taker's. */
+enum wd_status wd_net_table(int fd, const struct wd_deadline *deadline,
+    enum wd_status (*take)(void *ctx, const struct wd_net_row *row),
+    void *ctx) WD_MUST_CHECK;
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * Whether /proc shows every process: hidepid hides those of others, a pid
+ * namespace all that are outside it. Either way a list of processes or of
+ * holders supports no negative.
+ */
+#include <grp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "host/linux/backend.h"
+#include "host/linux/procfs.h"
+
+/* The inode of the first pid namespace: PROC_PID_INIT_INO of
+ * linux/proc_ns.h, fixed since Linux 3.8. */
+#define FIRST_PID_NAMESPACE UINT64_C(0xEFFFFFFC)
+
+#define CAP_SYS_PTRACE_BIT (UINT64_C(1) << 19)
+
+/* The value of an option "NAME=VALUE" in a comma list. */
+static bool
+option_value(struct wd_slice options, const char *name, struct wd_slice *value)
+{
+	struct wd_slice option, key;
+
+	while (wd_slice_cut(&options, ',', &option))
+		if (wd_slice_cut(&option, '=', &key) &&
+		    wd_slice_equal(key, wd_slice_text(name))) {
+			*value = option;
+			return true;
+		}
+	return false;
+}
+
+static bool
+in_group(uint64_t wanted)
+{
+	gid_t groups[1024];
+	int count = getgroups(1024, groups), i;
+
+	if (wanted == getegid())
+		return true;
+	for (i = 0; i < count; i++)
+		if (wanted == groups[i])
+			return true;
+	return false;
+}
+
+/* hidepid spares members of the group in gid=, which is 0 when not given:
+ * root's group sees all. */
+static bool
+mount_hides(struct wd_slice options)
+{
+	struct wd_slice value;
+	uint64_t group = 0;
+
+	if (!option_value(options, "hidepid", &value) ||
+	    wd_slice_equal(value, wd_slice_text("0")) ||
+	    wd_slice_equal(value, wd_slice_text("off")))
+		return false;
+	/* "ptraceable" has no exception for a group. */
+	if (wd_slice_equal(value, wd_slice_text("4")) ||
+	    wd_slice_equal(value, wd_slice_text("ptraceable")))
+		return true;
+	if (option_value(options, "gid", &value) &&
+	    !wd_slice_number(value, 10, &group))
+		return true;
+	return !in_group(group);
+}
+
+static bool
+may_trace(const struct wd_linux *lx)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
+	struct wd_status_file status;
+
+	wd_buf_init(&text, 65536);
+	if (wd_proc_read(lx, &text, "self/status") != WD_OK)
+		return false;
+	wd_parse_status(wd_buf_slice(&text), &status);
+	return (status.cap_effective & CAP_SYS_PTRACE_BIT) != 0;
+}
+
+/* The last mount on /proc is the one that is seen. */
+static enum wd_status
+proc_hides(const struct wd_linux *lx, bool *hides)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
+	struct wd_mount_line mount;
+	struct wd_slice rest, line;
+	enum wd_status st;
+
+	wd_buf_init(&text, WD_MAX_PROC_TEXT);
+	st = wd_proc_read(lx, &text, "self/mountinfo");
+	if (st == WD_NOMEM)
+		return st;
+	rest = wd_buf_slice(&text);
+	while (wd_slice_cut(&rest, '\n', &line))
+		if (wd_parse_mount_line(line, &mount) &&
+		    wd_slice_equal(mount.fs_type, wd_slice_text("proc")) &&
+		    wd_slice_equal(mount.mount_point, wd_slice_text("/proc")))
+			*hides = mount_hides(mount.super_options);
+	if (*hides && may_trace(lx))
+		*hides = false;
+	return WD_OK;
+}
+
+static bool
+in_inner_namespace(const struct wd_linux *lx)
+{
+	struct wd_link link;
+	uint64_t inode;
+
+	if (wd_proc_link(lx, &link, "self/ns/pid") != WD_OK ||
+	    !wd_parse_inode_link(
+		(struct wd_slice){ link.text, link.len }, "pid", &inode))
+		return false;
+	return inode != FIRST_PID_NAMESPACE;
+}
+
+enum wd_status
+wd_linux_hidden_processes(
+    const struct wd_linux *lx, struct wd_blinds *blinds, bool *hidden)
+{
+	bool hides = false;
+	enum wd_status st = proc_hides(lx, &hides);
+
+	*hidden = false;
+	if (st == WD_OK && hides) {
+		*hidden = true;
+		st = wd_blinds_add(blinds, WD_DENIED, 0,
+		    "mount /proc with hidepid=0 for the agent, or give it "
+		    "CAP_SYS_PTRACE",
+		    "processes of other users",
+		    "/proc is mounted with hidepid");
+	}
+	if (st != WD_OK || lx->options.pid_namespace_is_all ||
+	    !in_inner_namespace(lx))
+		return st;
+	*hidden = true;
+	return wd_blinds_add(blinds, WD_DENIED, 0,
+	    "run the agent in the host's pid namespace",
+	    "processes outside this pid namespace",
+	    "the agent runs in a pid namespace of its own");
+}
