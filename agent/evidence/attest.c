@@ -1,0 +1,413 @@
+#include "evidence/attest.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/escape.h"
+#include "base/mem.h"
+#include "evidence/blind.h"
+#include "evidence/look.h"
+
+/* A host that changes faster than this many looks is reported as moving. */
+#define MAX_TRIES 4
+#define PAUSE_NS (20 * WD_NS_PER_MS)
+
+struct address {
+	enum wd_family family;
+	uint8_t bytes[16];
+};
+
+static const uint8_t mapped_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff,
+	0xff };
+
+/* "::ffff:127.0.0.1" reaches whatever 127.0.0.1 does. */
+static void
+unmap(struct address *address)
+{
+	if (memcmp(address->bytes, mapped_prefix, sizeof(mapped_prefix)) != 0)
+		return;
+	address->family = WD_INET4;
+	memmove(address->bytes, address->bytes + 12, 4);
+	memset(address->bytes + 4, 0, 12);
+}
+
+static enum wd_status
+parse_address(const char *text, struct address *address, struct wd_error *err)
+{
+	char bare[64];
+	size_t len = strlen(text);
+
+	memset(address, 0, sizeof(*address));
+	if (len >= 2 && len < sizeof(bare) && text[0] == '[' &&
+	    text[len - 1] == ']') {
+		memcpy(bare, text + 1, len - 2);
+		bare[len - 2] = '\0';
+		text = bare;
+	}
+	address->family = WD_INET4;
+	if (inet_pton(AF_INET, text, address->bytes) == 1)
+		return WD_OK;
+	address->family = WD_INET6;
+	if (inet_pton(AF_INET6, text, address->bytes) == 1) {
+		unmap(address);
+		return WD_OK;
+	}
+	char shown[64];
+	return wd_fail(err, WD_INVALID,
+	    "address \"%s\" is no IPv4 or IPv6 address; write for example "
+	    "127.0.0.1 or ::1",
+	    wd_escape_short(shown, sizeof(shown), wd_slice_text(text)));
+}
+
+static bool
+is_any(const struct wd_listener *listener)
+{
+	static const uint8_t zero[16];
+
+	return memcmp(listener->address, zero,
+		   listener->family == WD_INET4 ? 4 : 16) == 0;
+}
+
+static bool
+is_exactly(const struct wd_listener *l, const struct address *a)
+{
+	if (l->family == a->family)
+		return memcmp(l->address, a->bytes,
+			   a->family == WD_INET4 ? 4 : 16) == 0;
+	return a->family == WD_INET4 &&
+	    memcmp(l->address, mapped_prefix, sizeof(mapped_prefix)) == 0 &&
+	    memcmp(l->address + 12, a->bytes, 4) == 0;
+}
+
+/* A wildcard answers too; a dual-stack one also for IPv4. When the system
+ * does not say whether it is dual-stack, it may be. */
+static bool
+is_wildcard_for(const struct wd_listener *l, const struct address *a)
+{
+	if (!is_any(l))
+		return false;
+	return l->family == a->family ||
+	    (a->family == WD_INET4 && l->v6only != WD_YES);
+}
+
+static bool
+has_exact(const struct wd_listeners *found, uint64_t netns,
+    const struct address *address)
+{
+	size_t i;
+
+	for (i = 0; i < found->count; i++)
+		if (found->items[i].netns == netns &&
+		    is_exactly(&found->items[i], address))
+			return true;
+	return false;
+}
+
+/* Keeps the listeners that answer on the address: those bound to it, and only
+ * without any in their namespace, the wildcards (the kernel prefers the more
+ * specific). */
+static void
+keep_address(struct wd_listeners *found, const struct address *address)
+{
+	size_t i, kept = 0;
+
+	/* What is exact is never dropped: it is found also while others go. */
+	for (i = 0; i < found->count; i++) {
+		struct wd_listener one = found->items[i];
+
+		if (is_exactly(&one, address) ||
+		    (is_wildcard_for(&one, address) &&
+			!has_exact(found, one.netns, address)))
+			found->items[kept++] = one;
+	}
+	found->count = kept;
+}
+
+static struct wd_listener_query
+query_of(const Weightd__V1__Question *question, uint16_t port)
+{
+	struct wd_listener_query query = { WD_NETNS_OWN, 0, port };
+
+	if (question->all_namespaces)
+		query.scope = WD_NETNS_ALL;
+	else if (question->netns != 0) {
+		query.scope = WD_NETNS_ONE;
+		query.netns = question->netns;
+	}
+	return query;
+}
+
+enum wd_status
+wd_look_listeners(
+    struct wd_look *look, struct wd_listeners *found, struct wd_error *err)
+{
+	struct wd_listener_query query =
+	    query_of(look->question, (uint16_t)look->question->port);
+	struct wd_error why;
+	struct address address;
+	enum wd_status st;
+
+	wd_error_init(&why);
+	memset(found, 0, sizeof(*found));
+	st = wd_host_listeners(
+	    look->with->host, &query, look->deadline, found, &why);
+	if (st == WD_NOMEM)
+		return wd_fail(err, st, "listeners: out of memory");
+	if (st != WD_OK) {
+		found->complete = false;
+		found->agreed = false;
+		return wd_blinds_add(&found->blinds, st, 0,
+		    "run the agent where it can read /proc/net or open a "
+		    "netlink socket",
+		    "listening sockets", why.message);
+	}
+	if (look->question->address[0] == '\0')
+		return WD_OK;
+	st = parse_address(look->question->address, &address, err);
+	if (st == WD_OK)
+		keep_address(found, &address);
+	return st;
+}
+
+enum wd_status
+wd_look_holders(struct wd_look *look, const struct wd_listeners *listeners,
+    struct wd_holders *found, struct wd_error *err)
+{
+	WD_CLEANUP(wd_free_scoped) uint64_t *inodes = NULL;
+	struct wd_error why;
+	size_t i, count = 0;
+	enum wd_status st;
+
+	wd_error_init(&why);
+	memset(found, 0, sizeof(*found));
+	inodes = wd_calloc(listeners->count, sizeof(*inodes));
+	if (inodes == NULL)
+		return wd_fail(err, WD_NOMEM, "owners: out of memory");
+	for (i = 0; i < listeners->count; i++)
+		if (listeners->items[i].inode != 0)
+			inodes[count++] = listeners->items[i].inode;
+	if (count == 0) {
+		found->complete = listeners->count == 0;
+		return WD_OK;
+	}
+	st = wd_host_holders(
+	    look->with->host, inodes, count, look->deadline, found, &why);
+	if (st == WD_NOMEM)
+		return wd_fail(err, st, "owners: out of memory");
+	if (st == WD_OK)
+		return WD_OK;
+	found->complete = false;
+	return wd_blinds_add(&found->blinds, st, 0,
+	    "run the agent as root, or with CAP_SYS_PTRACE",
+	    "owners of listening sockets", why.message);
+}
+
+static bool
+has_descendants(const struct wd_look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->member_count; i++)
+		if (look->members[i].role == WD_MEMBER_DESCENDANT)
+			return true;
+	return false;
+}
+
+/* Every listener: to tell a member that listens for itself, which it can do in
+ * another namespace than its parent. */
+static enum wd_status
+find_all_listeners(struct wd_look *look, struct wd_error *err)
+{
+	struct wd_listener_query query = query_of(look->question, 0);
+	enum wd_status st;
+
+	if (has_descendants(look))
+		query.scope = WD_NETNS_ALL;
+	st = wd_host_listeners(
+	    look->with->host, &query, look->deadline, &look->all, NULL);
+	if (st == WD_NOMEM)
+		return wd_fail(err, st, "listeners: out of memory");
+	if (st != WD_OK)
+		look->all.complete = false;
+	wd_look_other_listeners(look);
+	return WD_OK;
+}
+
+static enum wd_status
+find_pids(struct wd_look *look, struct wd_error *err)
+{
+	enum wd_status st =
+	    wd_host_pids(look->with->host, look->deadline, &look->pids, NULL);
+
+	if (st == WD_NOMEM)
+		return wd_fail(err, st, "processes: out of memory");
+	if (st == WD_OK)
+		return WD_OK;
+	look->pids.complete = false;
+	return wd_blinds_add(&look->pids.blinds, st, 0,
+	    "run the agent where it can read /proc", "process table",
+	    wd_status_name(st));
+}
+
+static bool
+serves_nothing(const struct wd_look *look, const struct wd_member *member)
+{
+	const struct wd_descriptors *d = &member->descriptors;
+	size_t i, j;
+
+	if (member->descriptors_status != WD_OK || !d->complete)
+		return false;
+	for (i = 0; i < d->count; i++) {
+		if (d->items[i].type == WD_OBJECT_IO_URING)
+			return false;
+		if (d->items[i].type == WD_OBJECT_OTHER &&
+		    wd_slice_starts(wd_bytes_slice(&d->items[i].path),
+			"anon_inode:[eventpoll]"))
+			return false;
+		if (d->items[i].type != WD_OBJECT_SOCKET)
+			continue;
+		for (j = 0; j < look->listeners.count; j++)
+			if (look->listeners.items[j].inode == d->items[i].inode)
+				break;
+		if (j == look->listeners.count)
+			return false;
+	}
+	return true;
+}
+
+/* An owner that inherited the socket from a server that is gone: it holds no
+ * weights, waits for nothing and was adopted. */
+static void
+mark_orphan_holders(struct wd_look *look, struct wd_group *group)
+{
+	size_t i;
+
+	if (group->model_count > 0 || group->orphan_weights ||
+	    group->unexplained || !group->members_complete)
+		return;
+	for (i = 0; i < group->member_count; i++) {
+		struct wd_member *m = &look->members[group->members[i]];
+
+		if (m->role != WD_MEMBER_OWNER || !serves_nothing(look, m) ||
+		    !wd_look_parent_died(look, &m->process))
+			continue;
+		m->role = WD_MEMBER_ORPHAN_HOLDER;
+		m->candidate = false;
+	}
+}
+
+static enum wd_status
+find_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
+{
+	enum wd_status st = wd_look_held(look, group, err);
+
+	if (st == WD_OK)
+		st = wd_look_claims(look, group, err);
+	if (st == WD_OK)
+		st = wd_look_models(look, group, err);
+	return st;
+}
+
+static enum wd_status
+judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
+{
+	enum wd_status st = wd_look_written(look, group, err);
+	size_t i;
+
+	for (i = 0; i < group->model_count && st == WD_OK; i++) {
+		st = wd_look_digests(look, &group->models[i], err);
+		if (st == WD_OK)
+			st = wd_look_grade(look, group, &group->models[i], err);
+	}
+	if (st == WD_OK)
+		st = wd_look_blind(look, group, err);
+	if (st == WD_OK)
+		mark_orphan_holders(look, group);
+	return st;
+}
+
+static enum wd_status
+look_once(struct wd_look *look, struct wd_error *err)
+{
+	enum wd_status st;
+	size_t i;
+
+	look->started_real_ns = wd_clock_real_ns(look->with->clock);
+	st = wd_host_identity(look->with->host, &look->host, err);
+	if (st == WD_OK)
+		st = wd_look_listeners(look, &look->listeners, err);
+	if (st == WD_OK)
+		st = wd_look_holders(
+		    look, &look->listeners, &look->holders, err);
+	if (st == WD_OK)
+		st = find_pids(look, err);
+	if (st == WD_OK)
+		st = wd_look_groups(look, err);
+	if (st == WD_OK && look->listeners.count == 0)
+		st = wd_look_orphans(look, err);
+	if (st == WD_OK)
+		st = find_all_listeners(look, err);
+	/* Hashing may take all the time there is: everything else before it. */
+	for (i = 0; i < look->group_count && st == WD_OK; i++)
+		st = find_models(look, &look->groups[i], err);
+	for (i = 0; i < look->group_count && st == WD_OK; i++)
+		st = judge_models(look, &look->groups[i], err);
+	if (st == WD_OK)
+		st = wd_look_again(look, err);
+	return st;
+}
+
+static void
+pause_briefly(void)
+{
+	struct timespec pause = { 0, PAUSE_NS };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+static enum wd_status
+check_question(const Weightd__V1__Question *question, struct wd_error *err)
+{
+	struct address address;
+
+	if (question->port == 0 || question->port > 65535)
+		return wd_fail(err, WD_INVALID,
+		    "port %" PRIu32 " is none; ports run from 1 to 65535",
+		    question->port);
+	if (question->address[0] == '\0')
+		return WD_OK;
+	return parse_address(question->address, &address, err);
+}
+
+enum wd_status
+wd_attest_port(const struct wd_evidence *evidence,
+    const Weightd__V1__Question *question, enum wd_digest_wish digests,
+    const struct wd_deadline *deadline, Weightd__V1__Attestation **attestation,
+    struct wd_error *err)
+{
+	WD_CLEANUP(wd_look_release) struct wd_look look;
+	enum wd_status st;
+	uint32_t retries;
+
+	memset(&look, 0, sizeof(look));
+	st = check_question(question, err);
+	for (retries = 0; st == WD_OK && retries < MAX_TRIES; retries++) {
+		wd_look_release(&look);
+		look.with = evidence;
+		look.question = question;
+		look.digests = digests;
+		look.deadline = deadline;
+		look.retries = retries;
+		st = look_once(&look, err);
+		if (st != WD_OK || look.moved == 0 ||
+		    wd_deadline_passed(deadline))
+			break;
+		if (retries + 1 < MAX_TRIES)
+			pause_briefly();
+	}
+	if (st != WD_OK)
+		return st;
+	return wd_look_message(&look, attestation, err);
+}

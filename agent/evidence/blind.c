@@ -1,0 +1,274 @@
+#include "evidence/blind.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/checked.h"
+#include "base/escape.h"
+
+/* Smaller unknown files are locale archives, fonts and logs. */
+#define LARGE_FILE_BYTES (1ULL << 20)
+/* Memory below this holds no language model worth serving. */
+#define LARGE_MEMORY_BYTES (256ULL << 20)
+/* More blind spots of one kind than anybody reads. */
+#define MAX_FILES_NAMED 8
+
+/* A program of this size may carry its weights inside itself. */
+#define LARGE_PROGRAM_BYTES (256ULL << 20)
+
+static const char *const accelerators[] = { "/dev/nvidia", "/dev/nvhost",
+	"/dev/nvmap", "/dev/dri/", "/dev/dxg", "/dev/kfd", "/dev/accel",
+	"/dev/apex", "/dev/davinci", "/dev/habana", "/dev/hl", "/dev/mali",
+	"/dev/neuron", "/dev/tenstorrent", "/dev/vfio/", "/dev/xe" };
+
+/* Anywhere in the path: below a chroot it has something before it. */
+bool
+wd_is_accelerator(struct wd_slice path)
+{
+	size_t i;
+
+	for (; path.len > 0; path.data++, path.len--)
+		for (i = 0; path.data[0] == '/' &&
+		     i < sizeof(accelerators) / sizeof(accelerators[0]);
+		     i++)
+			if (wd_slice_starts(path, accelerators[i]))
+				return true;
+	return false;
+}
+
+static enum wd_status
+blind_file(
+    struct wd_look *look, struct wd_group *group, const struct wd_held *held)
+{
+	char shown[256], what[384];
+	const char *reason = "its content is of no format that we read";
+
+	if (held->open_status != WD_OK)
+		reason = wd_status_name(held->open_status);
+	else if (held->sniff_status != WD_OK)
+		reason = wd_status_name(held->sniff_status);
+	(void)wd_escape_short(
+	    shown, sizeof(shown), wd_bytes_slice(&held->path));
+	(void)snprintf(what, sizeof(what), "held file %s (%" PRIu64 " bytes)",
+	    shown, held->first_state.size_bytes);
+	group->unexplained = true;
+	return wd_blinds_add(&look->weight_blinds,
+	    held->open_status == WD_OK ? WD_UNSUPPORTED : held->open_status,
+	    look->members[held->holds[0].member].pid,
+	    "run the agent as root, or with CAP_SYS_ADMIN or "
+	    "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE; a format that it does "
+	    "not know yet needs a newer agent",
+	    what, reason);
+}
+
+static bool
+is_own_program(const struct wd_look *look, const struct wd_held *held)
+{
+	size_t i;
+
+	for (i = 0; i < held->hold_count; i++) {
+		const struct wd_identity *id =
+		    &look->members[held->holds[i].member].process.identity;
+
+		if (id->generation_known &&
+		    id->exe_device == held->first_state.device &&
+		    id->exe_inode == held->first_state.inode)
+			return true;
+	}
+	return false;
+}
+
+/* Code is no weights, however large a library is; a program of its own can be
+ * both in one file. */
+static bool
+is_blind(const struct wd_look *look, const struct wd_held *held)
+{
+	uint64_t size = held->first_state.size_bytes;
+
+	if (held->hold_count == 0 || held->used ||
+	    held->open_status == WD_INVALID)
+		return false;
+	if (held->open_status != WD_OK || held->sniff_status != WD_OK)
+		return true;
+	if (held->format != WD_FORMAT_UNKNOWN)
+		return false;
+	if (held->executable)
+		return size >= LARGE_PROGRAM_BYTES &&
+		    is_own_program(look, held);
+	return size >= LARGE_FILE_BYTES;
+}
+
+static enum wd_status
+blind_rest(struct wd_look *look, struct wd_group *group, unsigned more)
+{
+	char what[96];
+
+	if (more == 0 && !group->too_many)
+		return WD_OK;
+	if (group->too_many)
+		(void)snprintf(what, sizeof(what),
+		    "held files beyond the first %zu", group->held_count);
+	else
+		(void)snprintf(what, sizeof(what), "%u more held files", more);
+	group->unexplained = true;
+	return wd_blinds_add(&look->weight_blinds,
+	    group->too_many ? WD_LIMIT : WD_UNSUPPORTED, 0,
+	    "see the blind spots before this one", what,
+	    group->too_many ? "no more are looked into" :
+			      "not listed one by one");
+}
+
+static enum wd_status
+blind_files(struct wd_look *look, struct wd_group *group)
+{
+	enum wd_status st = WD_OK;
+	unsigned named = 0;
+	size_t i;
+
+	for (i = 0; i < group->held_count && st == WD_OK; i++)
+		if (is_blind(look, &group->held[i]) &&
+		    named++ < MAX_FILES_NAMED)
+			st = blind_file(look, group, &group->held[i]);
+	if (st != WD_OK)
+		return st;
+	return blind_rest(
+	    look, group, named > MAX_FILES_NAMED ? named - MAX_FILES_NAMED : 0);
+}
+
+static uint64_t
+memory_of(const struct wd_process *p)
+{
+	return p->rss_anon_bytes + p->rss_shmem_bytes + p->swap_bytes +
+	    p->hugetlb_bytes;
+}
+
+bool
+wd_is_large_memory(const struct wd_process *process)
+{
+	return memory_of(process) >= LARGE_MEMORY_BYTES;
+}
+
+/* Bytes of the models that files account for. An adapter accounts for no
+ * model. */
+static uint64_t
+explained_bytes(const struct wd_group *group)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < group->model_count; i++)
+		if (group->models[i].kind == WD_KIND_MODEL &&
+		    !wd_add_u64(
+			bytes, group->models[i].bundle->tensor_bytes, &bytes))
+			bytes = UINT64_MAX;
+	return bytes;
+}
+
+/* Memory in which a model could be that no file shows: beside one that is
+ * seen, another as large. */
+static enum wd_status
+blind_memory(struct wd_look *look, struct wd_group *group,
+    const struct wd_member *member)
+{
+	uint64_t bytes = memory_of(&member->process);
+	char what[160];
+
+	if (!wd_is_large_memory(&member->process) ||
+	    bytes < explained_bytes(group))
+		return WD_OK;
+	(void)snprintf(what, sizeof(what),
+	    "%" PRIu64 " MiB of memory of process %d", bytes >> 20,
+	    (int)member->pid);
+	group->unexplained = true;
+	return wd_blinds_add(&look->weight_blinds, WD_UNSUPPORTED, member->pid,
+	    "start the engine with memory mapping on, so that its weights "
+	    "can be seen",
+	    what,
+	    "no file explains it; weights that were read and closed "
+	    "leave nothing else");
+}
+
+/* A device that computes and that the member has open, or only mapped. One a
+ * process is enough: engines open dozens of handles. */
+static const struct wd_bytes *
+device_of(const struct wd_member *member)
+{
+	size_t i;
+
+	for (i = 0; i < member->descriptors.count; i++) {
+		const struct wd_descriptor *d = &member->descriptors.items[i];
+
+		if (d->type == WD_OBJECT_DEVICE &&
+		    wd_is_accelerator(wd_bytes_slice(&d->path)))
+			return &d->path;
+	}
+	for (i = 0; i < member->mappings.count; i++) {
+		const struct wd_mapping *m = &member->mappings.items[i];
+
+		if (m->type == WD_OBJECT_DEVICE &&
+		    wd_is_accelerator(wd_bytes_slice(&m->path)))
+			return &m->path;
+	}
+	return NULL;
+}
+
+static enum wd_status
+blind_devices(struct wd_look *look, struct wd_group *group,
+    const struct wd_member *member)
+{
+	const struct wd_bytes *path = device_of(member);
+	char shown[128], what[192];
+
+	if (path == NULL)
+		return WD_OK;
+	(void)wd_escape_short(shown, sizeof(shown), wd_bytes_slice(path));
+	(void)snprintf(what, sizeof(what),
+	    "memory of device %s held by process %d", shown, (int)member->pid);
+	group->unexplained = true;
+	return wd_blinds_add(&look->weight_blinds, WD_UNSUPPORTED, member->pid,
+	    "compare its size with what the vendor's tool reports", what,
+	    "the agent cannot account for it yet");
+}
+
+static enum wd_status
+blind_member(struct wd_look *look, const struct wd_member *member)
+{
+	enum wd_status why = member->mappings_status != WD_OK ?
+	    member->mappings_status :
+	    member->descriptors_status;
+	char what[96];
+
+	if (why == WD_OK && member->mappings.complete &&
+	    member->descriptors.complete)
+		return WD_OK;
+	if (why == WD_OK)
+		why = WD_TIMEDOUT;
+	(void)snprintf(what, sizeof(what),
+	    "mappings and descriptors of process %d", (int)member->pid);
+	return wd_blinds_add(&look->weight_blinds, why, member->pid,
+	    "run the agent as root, or with CAP_SYS_PTRACE", what,
+	    wd_status_name(why));
+}
+
+enum wd_status
+wd_look_blind(
+    struct wd_look *look, struct wd_group *group, struct wd_error *err)
+{
+	enum wd_status st = blind_files(look, group);
+	size_t i;
+
+	for (i = 0; i < group->member_count && st == WD_OK; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+
+		if (!m->candidate)
+			continue;
+		st = blind_member(look, m);
+		if (st == WD_OK)
+			st = blind_devices(look, group, m);
+		if (st == WD_OK)
+			st = blind_memory(look, group, m);
+	}
+	if (st != WD_OK)
+		return wd_fail(err, st, "blind spots: out of memory");
+	return WD_OK;
+}

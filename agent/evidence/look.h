@@ -1,0 +1,272 @@
+/*
+ * look.h - one look at one port, while it is being put together. Private to
+ * this room.
+ *
+ * A look is filled from top to bottom, each step in a file of its own:
+ *
+ *   listeners  attest.c   which sockets listen
+ *   members    group.c    who holds them, and who serves with those (who has
+ *              glance.c   weights at all is a candidate)
+ *   held       held.c     the objects that members have mapped or open
+ *   claims     claims.c   what command lines and environments name
+ *   models     models.c   bundles made of held (or only named) files, and of
+ *              home.c     the files beside them
+ *   digests    digests.c  their bytes
+ *   grades     grade.c    how strong the evidence is (pure)
+ *   message    message.c  the attestation
+ *
+ * Everything in a look belongs to it and goes with wd_look_release.
+ */
+#ifndef WD_EVIDENCE_LOOK_H
+#define WD_EVIDENCE_LOOK_H
+
+#include "evidence/attest.h"
+
+enum wd_member_role {
+	WD_MEMBER_OWNER,
+	WD_MEMBER_DESCENDANT,
+	WD_MEMBER_ACTIVATOR,     /* shown, no candidate */
+	WD_MEMBER_ORPHAN_HOLDER, /* shown, no candidate */
+	WD_MEMBER_ORPHAN_WEIGHTS,
+};
+
+/* A process that is part of the answer. */
+struct wd_member {
+	pid_t pid;
+	enum wd_member_role role;
+	struct wd_process process;
+	enum wd_status mappings_status, descriptors_status;
+	struct wd_mappings mappings;
+	struct wd_descriptors descriptors;
+	bool listens_elsewhere; /* or may, on a socket nobody asked about */
+	bool candidate;         /* its weights count */
+	bool ended;             /* a zombie: it holds nothing any more */
+	/* The earliest moment (real time) at which it can have loaded what it
+	 * holds: its own start, or that of the oldest ancestor from which it
+	 * was forked without an exec. */
+	int64_t load_start_ns;
+};
+
+/* One way in which a member holds an object. */
+struct wd_hold {
+	size_t member;   /* index into members */
+	bool is_mapping; /* else a descriptor */
+	bool readable;
+	struct wd_range range; /* of the file; mapping only */
+	size_t row;            /* index into the member's mappings */
+	bool shared_writable;
+	bool written_known;
+	uint64_t written_bytes;
+};
+
+/* An object that at least one member holds. */
+struct wd_held {
+	enum wd_status open_status; /* not WD_OK: it could not be opened */
+	struct wd_file file;
+	struct wd_file_state first_state; /* when it was first met */
+	struct wd_bytes path;
+	bool executable; /* mapped as code by somebody */
+	enum wd_object_type type;
+	enum wd_status sniff_status;
+	enum wd_bundle_format format;
+	struct wd_hold *holds;
+	size_t hold_count, hold_capacity;
+	bool used; /* already part of a model */
+};
+
+enum wd_claim_use {
+	WD_CLAIM_MODEL,
+	WD_CLAIM_DRAFT,
+	WD_CLAIM_ADAPTER,
+	WD_CLAIM_PROJECTOR,
+	WD_CLAIM_NAME, /* a name only, no file */
+};
+
+/* What a command line or a variable names. */
+struct wd_claim {
+	Weightd__V1__Claim__Source source;
+	size_t member;
+	enum wd_claim_use use;
+	char *key;
+	struct wd_bytes value;
+	/* When the value leads to a weight file or a directory of them: */
+	bool leads_to_file;
+	bool several;         /* a folder of several models: leads to none */
+	struct wd_bytes path; /* as the process would open it */
+	struct wd_file file;  /* of the file; -1 for a directory */
+	enum wd_tristate agrees;
+};
+
+enum wd_origin { WD_ORIGIN_MAPPED, WD_ORIGIN_OPEN, WD_ORIGIN_BESIDE };
+
+/* One file of a model, as evidence. */
+struct wd_model_file {
+	size_t bundle_file; /* index into bundle->files */
+	size_t held;        /* index into held, or SIZE_MAX */
+	int fd;             /* the object that was described; borrowed
+			     * from held, or owned when `owned` */
+	bool owned;
+	struct wd_file_state state; /* when it was described */
+	enum wd_origin origin;
+	/* digests.c */
+	Weightd__V1__DigestState digest_state;
+	int64_t digested_real_ns;
+	/* grade.c */
+	struct wd_coverage coverage;
+	Weightd__V1__Grade grade;
+	bool deleted, replaced, changed, modified, incomplete;
+	bool path_known;          /* what its path leads to was looked at */
+	struct wd_file path_file; /* that, when replaced; else no file */
+	bool has_path_sha256;
+	struct wd_sha256 path_sha256;
+	enum wd_tristate written;
+	uint64_t written_bytes;
+	const char *reason;
+};
+
+struct wd_model {
+	struct wd_bundle *bundle;
+	enum wd_bundle_kind kind;
+	struct wd_bytes path;        /* of the file it was described from */
+	struct wd_model_file *files; /* one for each bundle file */
+	size_t file_count;
+	bool named;       /* a claim leads to it */
+	bool named_model; /* one says that it is the model itself */
+	Weightd__V1__Grade grade;
+	bool settings_stale, conflict, incomplete, mapped_wholly;
+	enum wd_tristate on_overlay;
+};
+
+struct wd_group {
+	size_t *members; /* indexes, sorted by pid */
+	size_t member_count, member_capacity;
+	pid_t *owners; /* key of the group, sorted */
+	size_t owner_count;
+	bool lost_member; /* a process ended before it could be read */
+	bool too_many; /* objects were left out, see WD_MAX_CANDIDATE_FILES */
+	unsigned folders; /* that claims were followed into */
+	bool members_complete;
+	struct wd_held *held;
+	size_t held_count, held_capacity;
+	struct wd_claim *claims;
+	size_t claim_count, claim_capacity;
+	struct wd_model *models;
+	size_t model_count, model_capacity;
+	bool orphan_weights; /* behind no listener */
+	bool checked_written, checked_claims, checked_headers;
+	bool unexplained; /* large memory, an unknown file or a device */
+};
+
+struct wd_look {
+	const struct wd_evidence *with;
+	const Weightd__V1__Question *question;
+	enum wd_digest_wish digests;
+	const struct wd_deadline *deadline;
+
+	struct wd_host_identity host;
+	int64_t started_real_ns;
+	struct wd_listeners listeners; /* those that were asked for */
+	struct wd_listeners all;       /* every listener of every namespace */
+	struct wd_holders holders;
+	struct wd_pids pids;
+	struct wd_member *members;
+	size_t member_count, member_capacity;
+	struct wd_group *groups;
+	size_t group_count, group_capacity;
+	size_t *listener_group; /* for each listener, or SIZE_MAX */
+	Weightd__V1__OwnersState *owners_state; /* for each listener */
+
+	struct wd_blinds listener_blinds, owner_blinds, weight_blinds,
+	    other_blinds;
+	bool identity_again, owners_again, mappings_again, files_again;
+	unsigned moved; /* bits, 1 << Weightd__V1__Moved */
+	uint32_t retries;
+};
+
+#define WD_NONE SIZE_MAX
+
+void wd_look_release(struct wd_look *look);
+
+/* attest.c: the listeners that the question asks for; `*found` is whole, also
+ * on failure. */
+enum wd_status wd_look_listeners(struct wd_look *look,
+    struct wd_listeners *found, struct wd_error *err) WD_MUST_CHECK;
+
+/* attest.c: whoever holds those listeners. */
+enum wd_status wd_look_holders(struct wd_look *look,
+    const struct wd_listeners *listeners, struct wd_holders *found,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* group.c: fills members, groups, listener_group and owners_state. Errors:
+ * WD_NOMEM. A member that vanished sets moved. */
+enum wd_status wd_look_groups(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* group.c: which members listen besides, by look->all. */
+void wd_look_other_listeners(struct wd_look *look);
+
+/* group.c: one group of a process that no listener leads to. */
+enum wd_status wd_look_add_orphan(
+    struct wd_look *look, pid_t pid, struct wd_error *err) WD_MUST_CHECK;
+
+/* orphans.c: when nobody listens: processes that hold weights and whose
+ * parent died. Errors: WD_NOMEM. */
+enum wd_status wd_look_orphans(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* orphans.c: whether the process that started this one is gone, as far as
+ * session and process group tell. */
+bool wd_look_parent_died(
+    struct wd_look *look, const struct wd_process *process);
+
+/* glance.c: whether a mapping of the process is of a weight file. */
+enum wd_tristate wd_look_maps_weights(struct wd_look *look,
+    const struct wd_process *process, const struct wd_mappings *rows);
+
+/* glance.c: the same of mappings, descriptors and large memory together. */
+enum wd_tristate wd_look_holds_weights(
+    struct wd_look *look, const struct wd_member *member);
+
+/* held.c: whether weights can be in an object of that type. */
+bool wd_may_be_weights(enum wd_object_type type);
+
+/* held.c: opens what the members hold and looks at its first bytes. */
+enum wd_status wd_look_held(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* held.c: the object in `group` that is the same as `state`, or WD_NONE. */
+size_t wd_group_find_held(
+    const struct wd_group *group, const struct wd_file_state *state);
+
+/* held.c: private pages of weight mappings that were written. Errors:
+ * WD_NOMEM; a look that was refused leaves them not known. */
+enum wd_status wd_look_written(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* claims.c */
+enum wd_status wd_look_claims(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* models.c */
+enum wd_status wd_look_models(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* digests.c: gives every file of the model its digest, as `look->digests`
+ * wishes. Errors: WD_NOMEM; everything else is a state. */
+enum wd_status wd_look_digests(struct wd_look *look, struct wd_model *model,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* grade.c: grades and flags of a model and its files. */
+enum wd_status wd_look_grade(struct wd_look *look, struct wd_group *group,
+    struct wd_model *model, struct wd_error *err) WD_MUST_CHECK;
+
+/* recheck.c: sockets, owners, identities, mappings and files once more; sets
+ * the *_again and moved fields. Errors: WD_NOMEM. */
+enum wd_status wd_look_again(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* message.c */
+enum wd_status wd_look_message(struct wd_look *look,
+    Weightd__V1__Attestation **attestation, struct wd_error *err) WD_MUST_CHECK;
+
+#endif

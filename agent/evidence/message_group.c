@@ -1,0 +1,140 @@
+/*
+ * A group as the message of the schema.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "evidence/message.h"
+
+#define FLAG(name) WEIGHTD__V1__FLAG__FLAG_##name
+#define GRADE(name) WEIGHTD__V1__GRADE__GRADE_##name
+#define CHECK(name) WEIGHTD__V1__CHECK__CHECK_##name
+
+static void
+say_claim(struct wd_build *b, const struct wd_look *look,
+    const struct wd_claim *claim, Weightd__V1__Claim *out)
+{
+	if (out == NULL)
+		return;
+	out->source = claim->source;
+	out->pid = look->members[claim->member].pid;
+	wd_build_text(b, &out->key, claim->key);
+	wd_build_bytes(b, &out->value, wd_bytes_slice(&claim->value));
+	out->agrees = wd_say_tristate(claim->agrees);
+}
+
+static void
+say_group_checks(struct wd_build *b, const struct wd_look *look,
+    const struct wd_group *group, Weightd__V1__Group *out)
+{
+	bool mappings = true, descriptors = true;
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+
+		if (!m->candidate)
+			continue;
+		mappings &= m->mappings_status == WD_OK && m->mappings.complete;
+		descriptors &=
+		    m->descriptors_status == WD_OK && m->descriptors.complete;
+	}
+	if (look->pids.complete)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(GROUP));
+	if (mappings)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(MAPPINGS));
+	if (descriptors)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(DESCRIPTORS));
+	if (group->checked_claims)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CLAIMS));
+}
+
+/* NONE only when everything was seen and nothing is left unexplained. */
+static Weightd__V1__Grade
+group_grade(const struct wd_group *group, size_t *models)
+{
+	Weightd__V1__Grade lowest = GRADE(RESIDENT);
+	size_t i;
+
+	*models = 0;
+	for (i = 0; i < group->model_count; i++) {
+		if (group->models[i].kind != WD_KIND_MODEL)
+			continue;
+		++*models;
+		if (group->models[i].grade < lowest)
+			lowest = group->models[i].grade;
+	}
+	if (!group->members_complete)
+		return GRADE(BLIND);
+	if (*models > 0)
+		return lowest;
+	return group->unexplained ? GRADE(BLIND) : GRADE(NONE);
+}
+
+/* Models before companions, then by path: the same order every time. */
+static int
+compare_models(const void *a, const void *b)
+{
+	const struct wd_model *x = *(struct wd_model *const *)a;
+	const struct wd_model *y = *(struct wd_model *const *)b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return wd_slice_compare(
+	    wd_bytes_slice(&x->path), wd_bytes_slice(&y->path));
+}
+
+static void
+say_models(struct wd_build *b, const struct wd_look *look,
+    struct wd_group *group, Weightd__V1__Group *out)
+{
+	WD_CLEANUP(wd_free_scoped) struct wd_model **sorted = NULL;
+	size_t i;
+
+	sorted = wd_calloc(group->model_count, sizeof(*sorted));
+	if (sorted == NULL) {
+		b->status = WD_NOMEM;
+		return;
+	}
+	for (i = 0; i < group->model_count; i++)
+		sorted[i] = &group->models[i];
+	if (group->model_count > 1)
+		qsort(sorted, group->model_count, sizeof(*sorted),
+		    compare_models);
+	for (i = 0; i < group->model_count && b->status == WD_OK; i++) {
+		Weightd__V1__Candidate *c = WD_BUILD_ADD(
+		    b, out, candidates, &weightd__v1__candidate__descriptor);
+
+		if (c != NULL)
+			wd_say_candidate(b, look, group, sorted[i], c);
+	}
+}
+
+void
+wd_say_group(struct wd_build *b, const struct wd_look *look,
+    struct wd_group *group, Weightd__V1__Group *out)
+{
+	size_t i, models;
+
+	for (i = 0; i < group->member_count; i++)
+		wd_say_pid(b, &out->n_pids, &out->pids,
+		    look->members[group->members[i]].pid);
+	out->members_complete = group->members_complete;
+	out->grade = group_grade(group, &models);
+	if (models > 1)
+		WD_BUILD_PUSH(b, out, flags, FLAG(AMBIGUOUS));
+	for (i = 0; i < group->member_count; i++)
+		if (look->members[group->members[i]].role ==
+		    WD_MEMBER_ORPHAN_HOLDER) {
+			WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_HOLDER));
+			break;
+		}
+	if (group->orphan_weights)
+		WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_WEIGHTS));
+	say_models(b, look, group, out);
+	for (i = 0; i < group->claim_count; i++)
+		say_claim(b, look, &group->claims[i],
+		    WD_BUILD_ADD(
+			b, out, claims, &weightd__v1__claim__descriptor));
+	say_group_checks(b, look, group, out);
+}

@@ -1,0 +1,222 @@
+/*
+ * Everything that can have moved while it was read, looked at once more:
+ * sockets, owners, identities, mappings and files (design rule 3).
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "evidence/look.h"
+
+#define MOVED(name) (1U << WEIGHTD__V1__MOVED__MOVED_##name)
+
+/* Smaller mappings come and go in any process; among them only those of the
+ * weights that were found are compared. */
+#define SMALL_MAPPING_BYTES 65536
+
+static bool
+same_listeners(const struct wd_listeners *a, const struct wd_listeners *b)
+{
+	size_t i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (a->items[i].inode != b->items[i].inode ||
+		    a->items[i].netns != b->items[i].netns ||
+		    a->items[i].cookie != b->items[i].cookie)
+			return false;
+	return true;
+}
+
+static bool
+same_holders(const struct wd_holders *a, const struct wd_holders *b)
+{
+	size_t i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (a->items[i].inode != b->items[i].inode ||
+		    a->items[i].pid != b->items[i].pid ||
+		    a->items[i].tid != b->items[i].tid ||
+		    a->items[i].fd != b->items[i].fd)
+			return false;
+	return true;
+}
+
+static enum wd_status
+sockets_again(struct wd_look *look, struct wd_error *err)
+{
+	struct wd_listeners listeners;
+	struct wd_holders holders;
+	enum wd_status st;
+
+	memset(&listeners, 0, sizeof(listeners));
+	memset(&holders, 0, sizeof(holders));
+	st = wd_look_listeners(look, &listeners, err);
+	if (st == WD_OK) {
+		if (!same_listeners(&look->listeners, &listeners))
+			look->moved |= MOVED(LISTENERS);
+		st = wd_look_holders(look, &listeners, &holders, err);
+	}
+	if (st == WD_OK) {
+		look->owners_again = holders.complete;
+		if (!same_holders(&look->holders, &holders))
+			look->moved |= MOVED(OWNERS);
+	}
+	wd_holders_release(&holders);
+	wd_listeners_release(&listeners);
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+static void
+identity_again(struct wd_look *look, const struct wd_member *member)
+{
+	struct wd_identity now;
+
+	if (wd_host_process_identity(
+		look->with->host, member->pid, &now, NULL) != WD_OK ||
+	    !wd_identity_equal(&member->process.identity, &now))
+		look->moved |= MOVED(IDENTITY);
+	/* Of who is no candidate nothing was read that an exec could change. */
+	if (member->candidate && !member->ended &&
+	    !member->process.identity.generation_known)
+		look->identity_again = false;
+}
+
+/* Whether the object is one of the member's weight files, by the numbers that
+ * its own mapping of it printed. */
+static bool
+is_held_as(const struct wd_look *look, const struct wd_held *held,
+    size_t member, const struct wd_mapping *row)
+{
+	size_t i;
+
+	for (i = 0; i < held->hold_count; i++) {
+		const struct wd_hold *hold = &held->holds[i];
+		const struct wd_mapping *known =
+		    &look->members[member].mappings.items[hold->row];
+
+		if (hold->member == member && hold->is_mapping &&
+		    known->device == row->device && known->inode == row->inode)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_weights(
+    const struct wd_look *look, size_t member, const struct wd_mapping *row)
+{
+	size_t i, j;
+
+	for (i = 0; i < look->group_count; i++)
+		for (j = 0; j < look->groups[i].held_count; j++)
+			if (look->groups[i].held[j].used &&
+			    is_held_as(
+				look, &look->groups[i].held[j], member, row))
+				return true;
+	return false;
+}
+
+static const struct wd_mapping *
+next_row(const struct wd_look *look, size_t member,
+    const struct wd_mappings *rows, size_t *at)
+{
+	while (*at < rows->count) {
+		const struct wd_mapping *row = &rows->items[(*at)++];
+
+		if ((!row->executable &&
+			row->end - row->start >= SMALL_MAPPING_BYTES) ||
+		    is_weights(look, member, row))
+			return row;
+	}
+	return NULL;
+}
+
+static bool
+same_mappings(
+    const struct wd_look *look, size_t member, const struct wd_mappings *now)
+{
+	const struct wd_mappings *then = &look->members[member].mappings;
+	size_t i = 0, j = 0;
+
+	for (;;) {
+		const struct wd_mapping *x = next_row(look, member, then, &i);
+		const struct wd_mapping *y = next_row(look, member, now, &j);
+
+		if (x == NULL || y == NULL)
+			return x == y;
+		if (x->start != y->start || x->end != y->end ||
+		    x->offset != y->offset || x->device != y->device ||
+		    x->inode != y->inode || x->readable != y->readable ||
+		    x->shared != y->shared)
+			return false;
+	}
+}
+
+static enum wd_status
+mappings_again(struct wd_look *look, size_t index)
+{
+	const struct wd_member *member = &look->members[index];
+	struct wd_mappings now;
+	enum wd_status st;
+
+	if (member->mappings_status != WD_OK || !member->candidate ||
+	    member->ended)
+		return WD_OK;
+	memset(&now, 0, sizeof(now));
+	st = wd_host_mappings(
+	    look->with->host, &member->process, look->deadline, &now, NULL);
+	if (st != WD_OK || !now.complete)
+		look->mappings_again = false;
+	if (st == WD_GONE || (st == WD_OK && !same_mappings(look, index, &now)))
+		look->moved |= MOVED(MAPPINGS);
+	wd_mappings_release(&now);
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+static void
+files_again(struct wd_look *look, const struct wd_model *model)
+{
+	struct wd_file_state now;
+	size_t i;
+
+	for (i = 0; i < model->file_count; i++) {
+		const struct wd_model_file *file = &model->files[i];
+
+		if (file->fd < 0)
+			continue;
+		if (wd_host_file_state(
+			look->with->host, file->fd, &now, NULL) != WD_OK)
+			look->files_again = false;
+		else if (!wd_file_state_unchanged(&file->state, &now))
+			look->moved |= MOVED(FILES);
+	}
+}
+
+enum wd_status
+wd_look_again(struct wd_look *look, struct wd_error *err)
+{
+	enum wd_status st;
+	size_t i, j;
+
+	look->identity_again = true;
+	look->mappings_again = true;
+	look->files_again = true;
+	for (i = 0; i < look->group_count; i++)
+		for (j = 0; j < look->groups[i].model_count; j++)
+			files_again(look, &look->groups[i].models[j]);
+	for (i = 0; i < look->member_count; i++) {
+		st = mappings_again(look, i);
+		if (st != WD_OK)
+			return wd_fail(err, st, "re-check: out of memory");
+	}
+	/* Sockets and identities last: they tie all of it together. */
+	st = sockets_again(look, err);
+	if (st != WD_OK)
+		return st;
+	for (i = 0; i < look->member_count; i++)
+		identity_again(look, &look->members[i]);
+	return WD_OK;
+}

@@ -1,0 +1,394 @@
+/*
+ * The host moves while it is looked at: pid reuse, exec, a change of owner, a
+ * swap of the file or of a mapping. Each is forced before every single call of
+ * a look, in turn, and must end in the later truth or in `moved`: never in the
+ * stale answer.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "host/fixture/fixture.h"
+#include "support/scene.h"
+#include "support/suite.h"
+
+static struct scene s;
+
+static void
+set_up(void)
+{
+	scene_begin(&s);
+}
+
+static void
+tear_down(void)
+{
+	scene_end(&s);
+}
+
+/* Calls of one look that nothing disturbs. */
+static unsigned
+calls_of_a_look(void)
+{
+	scene_ask(&s);
+	return (unsigned)wd_host_fixture_calls(s.host, NULL);
+}
+
+/* At the end of a look everything is read again: the files, the mappings, the
+ * listeners, the owners, the identity, one call each in this scene. What
+ * changes after it was read again has changed after the look. */
+enum { IDENTITY, OWNER, LISTENER, MAPPING, FILES };
+
+/* Forces the change before call 1, 2, ... of a look. `is_late` tells the truth
+ * after the change from the one before. */
+static void
+force(void (*change)(unsigned calls), bool (*is_late)(void), unsigned what)
+{
+	unsigned calls = calls_of_a_look(), n;
+
+	ck_assert_uint_gt(calls, 10);
+	for (n = 0; n <= calls; n++) {
+		scene_put(&s, "/after", "[]");
+		change(n);
+		wd_store_free(&s.store);
+		ck_assert_int_eq(wd_store_open_memory(&s.store, NULL), WD_OK);
+		scene_ask(&s);
+		if (n == calls)
+			ck_assert_msg(!is_late(), "after the last call");
+		else if (n < calls - what)
+			ck_assert_msg(is_late() || s.all->n_moved > 0,
+			    "before call %u of %u", n + 1, calls);
+	}
+}
+
+/* ---- another process under the pid --------------------------------------- */
+
+static void
+reuse_pid(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100/start", "777");
+}
+
+static void
+exec_other(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100/exec_token", "777");
+}
+
+static void
+exec_other_file(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100/exe/inode", "777");
+}
+
+static bool
+has_new_start(void)
+{
+	return s.all->n_processes > 0 &&
+	    s.all->processes[0]->identity->start == 777;
+}
+
+static bool
+has_new_token(void)
+{
+	return s.all->n_processes > 0 &&
+	    s.all->processes[0]->identity->exec_token == 777;
+}
+
+static bool
+has_new_program(void)
+{
+	return s.all->n_processes > 0 &&
+	    s.all->processes[0]->identity->executable_inode == 777;
+}
+
+START_TEST(pid_reuse)
+{
+	force(reuse_pid, has_new_start, IDENTITY);
+}
+END_TEST
+
+START_TEST(exec)
+{
+	force(exec_other, has_new_token, IDENTITY);
+}
+END_TEST
+
+START_TEST(exec_of_another_file)
+{
+	force(exec_other_file, has_new_program, IDENTITY);
+}
+END_TEST
+
+static void
+end_process(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100", NULL);
+}
+
+static bool
+says_gone(void)
+{
+	return s.all->n_groups == 0 || s.all->groups[0]->n_candidates == 0;
+}
+
+START_TEST(the_process_ends)
+{
+	force(end_process, says_gone, IDENTITY);
+}
+END_TEST
+
+/* ---- another owner ------------------------------------------------------- */
+
+static void
+change_owner(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/holders/items/0",
+	    "{'inode': 77, 'pid': 50, 'fd': 3}");
+}
+
+static bool
+has_new_owner(void)
+{
+	return s.all->n_listeners > 0 && s.all->listeners[0]->n_owners == 1 &&
+	    s.all->listeners[0]->owners[0]->pid == 50;
+}
+
+START_TEST(the_owner_changes)
+{
+	force(change_owner, has_new_owner, OWNER);
+}
+END_TEST
+
+static void
+change_socket(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/listeners/items/0/cookie", "6");
+}
+
+/* The cookie is not part of the answer: a look that saw both must say so. */
+static unsigned cookie_changed_at;
+
+static void
+note_cookie(unsigned calls)
+{
+	cookie_changed_at = calls;
+	change_socket(calls);
+}
+
+static bool
+looked_anew(void)
+{
+	/* Before its listeners were read the first time, nothing moved. */
+	return s.all->retries > 0 || cookie_changed_at <= 1;
+}
+
+START_TEST(another_socket_with_the_same_number)
+{
+	force(note_cookie, looked_anew, LISTENER);
+}
+END_TEST
+
+static void
+add_listener(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/listeners/items/-",
+	    "{'family': 4, 'address': '0.0.0.0', 'port': 8080,"
+	    " 'inode': 78}");
+}
+
+static bool
+has_two_listeners(void)
+{
+	return s.all->n_listeners == 2;
+}
+
+START_TEST(a_second_listener_appears)
+{
+	force(add_listener, has_two_listeners, LISTENER);
+}
+END_TEST
+
+/* ---- another file -------------------------------------------------------- */
+
+static void
+swap_mapping(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100/mappings/items/0/file",
+	    "'w.gguf'");
+}
+
+static bool
+is_wrong_model(void)
+{
+	return s.all->n_groups == 1 && s.all->groups[0]->n_candidates == 1 &&
+	    strcmp(s.all->groups[0]->candidates[0]->bundle->inner_name,
+		"Wrong") == 0;
+}
+
+START_TEST(the_mapping_is_of_another_file)
+{
+	scene_gguf(&s, "w.gguf", "Wrong", NULL, 64, 2);
+	force(swap_mapping, is_wrong_model, MAPPING);
+}
+END_TEST
+
+/* A model whose mapping is larger than what is always compared. */
+START_TEST(a_large_mapping_is_of_another_file)
+{
+	scene_gguf(&s, "m.gguf", "Right", NULL, 4096, 1);
+	scene_gguf(&s, "w.gguf", "Wrong", NULL, 4096, 2);
+	scene_unmap_all(&s, 100);
+	scene_map(&s, 100, "m.gguf", "/m/m.gguf");
+	force(swap_mapping, is_wrong_model, MAPPING);
+}
+END_TEST
+
+static void
+unmap(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100/mappings/items", "[]");
+}
+
+static bool
+is_not_resident(void)
+{
+	return s.all->grade < GRADE(RESIDENT);
+}
+
+START_TEST(the_mapping_goes)
+{
+	force(unmap, is_not_resident, MAPPING);
+}
+END_TEST
+
+static void
+map_second(unsigned calls)
+{
+	scene_after(&s, NULL, calls, "/processes/100/mappings/items/-",
+	    "{'file': 'w.gguf', 'path': '/m/w.gguf', 'start': 281474976710656,"
+	    " 'end': 281474976976896}");
+}
+
+static bool
+has_two_models(void)
+{
+	return s.all->n_groups == 1 && s.all->groups[0]->n_candidates == 2;
+}
+
+START_TEST(a_second_model_is_mapped)
+{
+	scene_gguf(&s, "w.gguf", "Wrong", NULL, 4096, 2);
+	force(map_second, has_two_models, MAPPING);
+}
+END_TEST
+
+/* ---- the file is written ------------------------------------------------- */
+
+static void
+touch_file(unsigned calls)
+{
+	scene_after(
+	    &s, NULL, calls, "/files/m.gguf/ctime_ns", "1699999999000000000");
+}
+
+static bool
+has_new_ctime(void)
+{
+	return s.all->n_groups == 1 && s.all->groups[0]->n_candidates == 1 &&
+	    s.all->groups[0]->candidates[0]->files[0]->changed_at->seconds ==
+	    1699999999;
+}
+
+START_TEST(the_file_is_written)
+{
+	force(touch_file, has_new_ctime, FILES);
+}
+END_TEST
+
+/* The bytes move under the hash, and again on every try. */
+START_TEST(a_file_that_never_rests)
+{
+	unsigned n;
+	char json[32];
+
+	for (n = 0; n < 40; n++) {
+		(void)snprintf(json, sizeof(json), "%llu",
+		    (unsigned long long)SCENE_START - 900000000000ULL + n);
+		scene_after(
+		    &s, "file_state", n + 1, "/files/m.gguf/ctime_ns", json);
+	}
+	scene_ask(&s);
+	ck_assert(scene_moved(&s, MOVED(FILES)));
+	ck_assert_uint_eq(s.all->retries, 3);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+START_TEST(a_file_that_rests_after_one_move)
+{
+	scene_after(&s, "file_state", 1, "/files/m.gguf/ctime_ns",
+	    "1699999999000000000");
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_moved, 0);
+	ck_assert_uint_eq(s.all->retries, 1);
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* ---- what could not be looked at again ----------------------------------- */
+
+static const struct {
+	const char *of;
+	unsigned calls;
+	const char *pointer, *json;
+} unseen[] = {
+	{ "mappings", 1, "/processes/100/mappings/status", "'denied'" },
+	{ "mappings", 1, "/processes/100/mappings/complete", "false" },
+	{ "holders", 1, "/holders/complete", "false" },
+	{ "holders", 1, "/holders", "{'status': 'timed out'}" },
+	{ "listeners", 2, "/listeners", "{'status': 'timed out'}" },
+};
+
+START_TEST(what_could_not_be_looked_at_again)
+{
+	scene_after(&s, unseen[_i].of, unseen[_i].calls, unseen[_i].pointer,
+	    unseen[_i].json);
+	scene_ask(&s);
+	ck_assert_msg(
+	    scene_verdict(&s, "m.gguf", NULL) == VERDICT(UNVERIFIABLE), "%s",
+	    unseen[_i].json);
+}
+END_TEST
+
+/* An exec would not be noticed. */
+START_TEST(a_generation_that_is_not_known)
+{
+	scene_put(&s, "/processes/100/generation_known", "false");
+	scene_ask(&s);
+	ck_assert(!HAS_CHECK(s.all, IDENTITY_AGAIN));
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+WD_SUITE_BEGIN("evidence moves")
+tcase_add_checked_fixture(tcase, set_up, tear_down);
+tcase_set_timeout(tcase, 600);
+WD_TEST(pid_reuse);
+WD_TEST(exec);
+WD_TEST(exec_of_another_file);
+WD_TEST(the_process_ends);
+WD_TEST(the_owner_changes);
+WD_TEST(another_socket_with_the_same_number);
+WD_TEST(a_second_listener_appears);
+WD_TEST(the_mapping_is_of_another_file);
+WD_TEST(a_large_mapping_is_of_another_file);
+WD_TEST(the_mapping_goes);
+WD_TEST(a_second_model_is_mapped);
+WD_TEST(the_file_is_written);
+WD_TEST(a_file_that_never_rests);
+WD_TEST(a_file_that_rests_after_one_move);
+WD_LOOP(what_could_not_be_looked_at_again, unseen);
+WD_TEST(a_generation_that_is_not_known);
+WD_SUITE_END
