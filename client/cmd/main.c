@@ -1,0 +1,56 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static const char help[] =
+    "usage: weightctl VERB [ARGUMENTS]\n"
+    "\n"
+    "  weightctl bundle PATH [--format text|json] [--headers-only]\n"
+    "      the fingerprint of the model that lies at PATH: a GGUF file, any\n"
+    "      of its shards, a safetensors file or a directory\n"
+    "  weightctl --version\n"
+    "  weightctl --help\n"
+    "\n"
+    "exit codes: 0 all match, 1 mismatch or missing, 2 usage, 3 a host could\n"
+    "not be reached, 4 unverifiable\n";
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} verbs[] = {
+	{ "bundle", wd_cmd_bundle },
+};
+
+static int
+usage_error(const char *what)
+{
+	if (what == NULL)
+		(void)fputs("weightctl: no verb is given\n", stderr);
+	else
+		(void)fputs("weightctl: this verb is not known\n", stderr);
+	(void)fputs("try: weightctl --help\n", stderr);
+	return WD_EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2)
+		return usage_error(NULL);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return fputs(help, stdout) < 0 || fflush(stdout) != 0 ?
+		    WD_EXIT_UNVERIFIABLE :
+		    WD_EXIT_MATCH;
+	if (strcmp(argv[1], "--version") == 0)
+		return printf("weightctl %s\n", WD_VERSION) < 0 ||
+			fflush(stdout) != 0 ?
+		    WD_EXIT_UNVERIFIABLE :
+		    WD_EXIT_MATCH;
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(argv[1], verbs[i].name) == 0)
+			return verbs[i].run(argc - 1, argv + 1);
+	return usage_error(argv[1]);
+}
