@@ -316,6 +316,8 @@ judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 	enum wd_status st = wd_look_written(look, group, err);
 	size_t i;
 
+	if (st == WD_OK)
+		st = wd_look_engines(look, group, err);
 	for (i = 0; i < group->model_count && st == WD_OK; i++) {
 		st = wd_look_digests(look, &group->models[i], err);
 		if (st == WD_OK)

@@ -11,61 +11,11 @@
 #include "base/mem.h"
 #include "evidence/look.h"
 
-struct known_key {
-	const char *key;
-	enum wd_claim_use use;
-};
-
-/* Options that name weights, or only a name, across the common servers. */
-static const struct known_key known_options[] = {
-	{ "-m", WD_CLAIM_MODEL },
-	{ "--model", WD_CLAIM_MODEL },
-	{ "--model-path", WD_CLAIM_MODEL },
-	{ "--model_path", WD_CLAIM_MODEL },
-	{ "--model-id", WD_CLAIM_MODEL },
-	{ "-md", WD_CLAIM_DRAFT },
-	{ "--model-draft", WD_CLAIM_DRAFT },
-	{ "--draft-model", WD_CLAIM_DRAFT },
-	{ "--speculative-model", WD_CLAIM_DRAFT },
-	{ "--lora", WD_CLAIM_ADAPTER },
-	{ "--adapter", WD_CLAIM_ADAPTER },
-	{ "--adapter-path", WD_CLAIM_ADAPTER },
-	{ "-mm", WD_CLAIM_PROJECTOR },
-	{ "--mmproj", WD_CLAIM_PROJECTOR },
-	{ "-a", WD_CLAIM_NAME },
-	{ "--alias", WD_CLAIM_NAME },
-	{ "--served-model-name", WD_CLAIM_NAME },
-};
-
-static const struct known_key known_variables[] = {
-	{ "LLAMA_ARG_MODEL", WD_CLAIM_MODEL },
-	{ "LLAMA_ARG_MODEL_DRAFT", WD_CLAIM_DRAFT },
-	{ "LLAMA_ARG_MMPROJ", WD_CLAIM_PROJECTOR },
-	{ "LLAMA_ARG_ALIAS", WD_CLAIM_NAME },
-	{ "MODEL_PATH", WD_CLAIM_MODEL },
-	{ "MODEL_ID", WD_CLAIM_MODEL },
-	{ "MODEL", WD_CLAIM_MODEL },
-};
-
-/* Bare arguments that are tried as paths, for each process. */
+/* Bare words that are tried as paths, for each process. */
 #define MAX_BARE 256
 /* Folders that are looked into for all claims of a group. */
 #define MAX_FOLDERS 32
 #define MAX_FOLDER_NAMES 4096
-
-static const struct known_key *
-find_key(const struct known_key *keys, size_t count, struct wd_slice name)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (wd_slice_equal(name, wd_slice_text(keys[i].key)))
-			return &keys[i];
-	return NULL;
-}
-
-#define FIND(table, name)                                                      \
-	find_key(table, sizeof(table) / sizeof(table[0]), name)
 
 struct names {
 	struct wd_bytes *items;
@@ -300,101 +250,94 @@ add_claim(struct wd_look *look, struct wd_group *group, size_t member,
 	return WD_OK;
 }
 
-static enum wd_status
-claim_argument(struct wd_look *look, struct wd_group *group, size_t member,
-    struct wd_slice argument, struct wd_slice *rest, unsigned *bare)
-{
-	Weightd__V1__Claim__Source source =
-	    look->members[member].process.argv_overwritten ?
-	    WEIGHTD__V1__CLAIM__SOURCE__SOURCE_TITLE :
-	    WEIGHTD__V1__CLAIM__SOURCE__SOURCE_ARGV;
-	struct wd_slice value = argument, key = { NULL, 0 };
-	const struct known_key *known = FIND(known_options, argument);
+struct taking {
+	struct wd_look *look;
+	struct wd_group *group;
+	size_t member;
+	unsigned bare;
+	enum wd_status status;
+};
 
-	if (known != NULL) {
-		if (!wd_slice_cut(rest, 0, &value))
-			return WD_OK;
-		return add_claim(look, group, member, source, argument,
-		    known->use, true, value);
+static Weightd__V1__Claim__Source
+source_of(enum wd_engine_source source)
+{
+	switch (source) {
+	case WD_ENGINE_ARGV:
+		return WEIGHTD__V1__CLAIM__SOURCE__SOURCE_ARGV;
+	case WD_ENGINE_TITLE:
+		return WEIGHTD__V1__CLAIM__SOURCE__SOURCE_TITLE;
+	case WD_ENGINE_ENVIRONMENT:
+		break;
 	}
-	if (wd_slice_starts(argument, "-")) {
-		if (!wd_slice_cut(&value, '=', &key) || value.len == 0)
-			return WD_OK;
-		known = FIND(known_options, key);
-		return add_claim(look, group, member, source, key,
-		    known == NULL ? WD_CLAIM_MODEL : known->use, known != NULL,
-		    value);
-	}
-	if (++*bare > MAX_BARE)
-		return WD_OK;
-	return add_claim(
-	    look, group, member, source, key, WD_CLAIM_MODEL, false, argument);
+	return WEIGHTD__V1__CLAIM__SOURCE__SOURCE_ENVIRONMENT;
 }
 
-static enum wd_status
-claims_of_argv(struct wd_look *look, struct wd_group *group, size_t member)
+/* False for words that name no weights of their own: stores of many models
+ * and files of options are followed by nobody. */
+static bool
+use_of(enum wd_engine_use use, enum wd_claim_use *claim_use)
 {
-	struct wd_slice rest =
-	    wd_bytes_slice(&look->members[member].process.argv);
-	struct wd_slice argument;
-	unsigned bare = 0;
-	enum wd_status st;
-
-	/* argv[0] is the program's own name. */
-	(void)wd_slice_cut(&rest, 0, &argument);
-	while (wd_slice_cut(&rest, 0, &argument)) {
-		st =
-		    claim_argument(look, group, member, argument, &rest, &bare);
-		if (st != WD_OK)
-			return st;
+	switch (use) {
+	case WD_ENGINE_MODEL:
+		*claim_use = WD_CLAIM_MODEL;
+		return true;
+	case WD_ENGINE_DRAFT:
+		*claim_use = WD_CLAIM_DRAFT;
+		return true;
+	case WD_ENGINE_ADAPTER:
+		*claim_use = WD_CLAIM_ADAPTER;
+		return true;
+	case WD_ENGINE_PROJECTOR:
+		*claim_use = WD_CLAIM_PROJECTOR;
+		return true;
+	case WD_ENGINE_NAME:
+	case WD_ENGINE_STORE:
+	case WD_ENGINE_CONFIG:
+		*claim_use = WD_CLAIM_NAME;
+		return true;
+	case WD_ENGINE_NO_USE:
+	case WD_ENGINE_TOKENIZER:
+		break;
 	}
-	return WD_OK;
+	return false;
 }
 
-static enum wd_status
-claims_of_environment(
-    struct wd_look *look, struct wd_group *group, size_t member)
+static bool
+take_claim(void *ctx, const struct wd_engine_claim *claim)
 {
-	const struct wd_process *process = &look->members[member].process;
-	size_t i;
+	struct taking *t = ctx;
+	enum wd_claim_use use = WD_CLAIM_MODEL;
 
-	for (i = 0; i < process->env_count; i++) {
-		struct wd_slice name = wd_slice_text(process->env[i].name);
-		const struct known_key *known = FIND(known_variables, name);
-		enum wd_status st = WD_OK;
-
-		if (known != NULL)
-			st = add_claim(look, group, member,
-			    WEIGHTD__V1__CLAIM__SOURCE__SOURCE_ENVIRONMENT,
-			    name, known->use, true,
-			    wd_bytes_slice(&process->env[i].value));
-		if (st != WD_OK)
-			return st;
-	}
-	return WD_OK;
+	if (!use_of(claim->use, &use) && claim->known)
+		return true;
+	/* What something given later replaces was not loaded by its name. */
+	if (claim->overridden)
+		use = WD_CLAIM_NAME;
+	if (!claim->known && ++t->bare > MAX_BARE)
+		return true;
+	t->status =
+	    add_claim(t->look, t->group, t->member, source_of(claim->source),
+		claim->key, use, claim->known, claim->value);
+	return t->status == WD_OK;
 }
 
 enum wd_status
 wd_look_claims(
     struct wd_look *look, struct wd_group *group, struct wd_error *err)
 {
-	enum wd_status st = WD_OK;
+	struct taking t = { look, group, 0, 0, WD_OK };
 	size_t i;
 
 	group->checked_claims = true;
-	for (i = 0; i < group->member_count && st == WD_OK; i++) {
-		size_t member = group->members[i];
-		const struct wd_process *p = &look->members[member].process;
-
-		if (!look->members[member].candidate)
-			continue;
-		if (p->argv_status != WD_OK || p->argv_truncated)
+	for (i = 0; i < group->member_count && t.status == WD_OK; i++) {
+		t.member = group->members[i];
+		t.bare = 0;
+		if (look->members[t.member].candidate &&
+		    !wd_engine_claims(
+			&look->members[t.member].process, take_claim, &t))
 			group->checked_claims = false;
-		st = claims_of_argv(look, group, member);
-		if (st == WD_OK)
-			st = claims_of_environment(look, group, member);
 	}
-	if (st != WD_OK)
-		return wd_fail(err, st, "claims: out of memory");
+	if (t.status != WD_OK)
+		return wd_fail(err, t.status, "claims: out of memory");
 	return WD_OK;
 }

@@ -21,6 +21,7 @@
 #define WD_EVIDENCE_LOOK_H
 
 #include "evidence/attest.h"
+#include "evidence/engines.h"
 
 enum wd_member_role {
 	WD_MEMBER_OWNER,
@@ -155,6 +156,11 @@ struct wd_group {
 	bool orphan_weights; /* behind no listener */
 	bool checked_written, checked_claims, checked_headers;
 	bool unexplained; /* large memory, an unknown file or a device */
+	/* engine_facts.c; not known until `engine_asked` */
+	bool engine_asked;
+	enum wd_tristate mutable, partial, updatable;
+	const char *mutable_reason, *partial_reason;
+	struct wd_run_settings run;
 };
 
 struct wd_look {
@@ -249,6 +255,11 @@ enum wd_status wd_look_claims(struct wd_look *look, struct wd_group *group,
 
 /* models.c */
 enum wd_status wd_look_models(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* engine_facts.c: what the engine table says of the members that own the port
+ * or hold weights. Errors: WD_NOMEM. */
+enum wd_status wd_look_engines(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
 
 /* digests.c: gives every file of the model its digest, as `look->digests`

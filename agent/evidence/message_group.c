@@ -47,6 +47,34 @@ say_group_checks(struct wd_build *b, const struct wd_look *look,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(DESCRIPTORS));
 	if (group->checked_claims)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CLAIMS));
+	if (group->engine_asked && group->mutable != WD_NOT_KNOWN)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(ENGINE));
+	if (group->engine_asked && group->run.complete)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(RUN_SETTINGS));
+}
+
+/* What the engine table says. */
+static void
+say_engine(
+    struct wd_build *b, const struct wd_group *group, Weightd__V1__Group *out)
+{
+	size_t i;
+
+	if (!group->engine_asked)
+		return;
+	if (group->mutable == WD_YES)
+		WD_BUILD_PUSH(b, out, flags, FLAG(MUTABLE));
+	if (group->partial == WD_YES)
+		WD_BUILD_PUSH(b, out, flags, FLAG(PARTIAL));
+	for (i = 0; i < group->run.count; i++) {
+		Weightd__V1__Setting *setting = WD_BUILD_ADD(
+		    b, out, run_settings, &weightd__v1__setting__descriptor);
+
+		if (setting == NULL)
+			return;
+		wd_build_text(b, &setting->key, group->run.items[i].key);
+		wd_build_text(b, &setting->value, group->run.items[i].value);
+	}
 }
 
 /* NONE only when everything was seen and nothing is left unexplained. */
@@ -131,6 +159,7 @@ wd_say_group(struct wd_build *b, const struct wd_look *look,
 		}
 	if (group->orphan_weights)
 		WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_WEIGHTS));
+	say_engine(b, group, out);
 	say_models(b, look, group, out);
 	for (i = 0; i < group->claim_count; i++)
 		say_claim(b, look, &group->claims[i],

@@ -274,6 +274,9 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 	say_model_flags(b, model, out);
 	out->mapped_wholly = model->mapped_wholly;
 	out->on_overlay = wd_say_tristate(model->on_overlay);
+	if (group->engine_asked)
+		out->updatable_without_files =
+		    wd_say_tristate(group->updatable);
 	for (i = 0; i < model->file_count && b->status == WD_OK; i++) {
 		const struct wd_model_file *file = &model->files[i];
 		Weightd__V1__FileEvidence *evidence;

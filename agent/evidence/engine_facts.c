@@ -1,0 +1,147 @@
+/*
+ * What the engine table says of a group: whether its weights can change while
+ * it runs, whether parts of it are elsewhere, and the options it was started
+ * with. Words of a process may only make the answer more careful (engines.h).
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "evidence/engines.h"
+#include "evidence/look.h"
+
+/* One YES is enough; NO only when every member says so. */
+static enum wd_tristate
+join(enum wd_tristate a, enum wd_tristate b)
+{
+	if (a == WD_YES || b == WD_YES)
+		return WD_YES;
+	return a == WD_NO && b == WD_NO ? WD_NO : WD_NOT_KNOWN;
+}
+
+/* Members that neither own the port nor hold weights say nothing of the
+ * engine: shells, log writers, the compilers that engines start. */
+static bool
+counts(const struct wd_group *group, const struct wd_look *look, size_t member)
+{
+	size_t i, j;
+
+	if (!look->members[member].candidate)
+		return false;
+	if (look->members[member].role == WD_MEMBER_OWNER)
+		return true;
+	for (i = 0; i < group->held_count; i++)
+		for (j = 0;
+		     group->held[i].used && j < group->held[i].hold_count; j++)
+			if (group->held[i].holds[j].member == member)
+				return true;
+	return false;
+}
+
+static const struct wd_run_setting *
+find_setting(const struct wd_run_settings *settings, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < settings->count; i++)
+		if (strcmp(settings->items[i].key, key) == 0)
+			return &settings->items[i];
+	return NULL;
+}
+
+static void
+drop_setting(struct wd_run_settings *settings, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < settings->count; i++) {
+		if (strcmp(settings->items[i].key, key) != 0)
+			continue;
+		wd_free(settings->items[i].key);
+		wd_free(settings->items[i].value);
+		settings->count--;
+		memmove(&settings->items[i], &settings->items[i + 1],
+		    (settings->count - i) * sizeof(settings->items[i]));
+		return;
+	}
+}
+
+/* An option that two members give differently is in force in neither as far
+ * as anybody can tell. */
+static bool
+keep_common(struct wd_run_settings *all, const struct wd_run_settings *more)
+{
+	bool agreed = true;
+	size_t i = 0;
+
+	while (i < all->count) {
+		const struct wd_run_setting *other =
+		    find_setting(more, all->items[i].key);
+
+		if (other != NULL &&
+		    strcmp(other->value, all->items[i].value) == 0) {
+			i++;
+			continue;
+		}
+		agreed = false;
+		drop_setting(all, all->items[i].key);
+	}
+	return agreed && all->count == more->count;
+}
+
+static enum wd_status
+take_settings(struct wd_group *group, const struct wd_process *process,
+    bool first, struct wd_error *err)
+{
+	struct wd_run_settings more;
+	enum wd_status st;
+	bool agreed;
+
+	st = wd_engine_run_settings(process, first ? &group->run : &more, err);
+	if (st != WD_OK || first)
+		return st;
+	/* A worker that shows only a title has nothing to add. */
+	if (!process->argv_overwritten) {
+		agreed = keep_common(&group->run, &more);
+		group->run.complete &= more.complete && agreed;
+	}
+	wd_run_settings_release(&more);
+	return WD_OK;
+}
+
+enum wd_status
+wd_look_engines(
+    struct wd_look *look, struct wd_group *group, struct wd_error *err)
+{
+	bool first = true;
+	enum wd_status st;
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_process *p =
+		    &look->members[group->members[i]].process;
+		const char *why_mutable, *why_partial;
+		enum wd_tristate mutable, partial, updatable;
+
+		if (!counts(group, look, group->members[i]))
+			continue;
+		mutable = wd_engine_mutable(p, &why_mutable);
+		partial = wd_engine_partial(p, &why_partial);
+		if (mutable == WD_YES)
+			group->mutable_reason = why_mutable;
+		if (partial == WD_YES)
+			group->partial_reason = why_partial;
+		updatable = wd_engine_updatable_without_files(p, NULL);
+		group->mutable =
+		    first ? mutable : join(group->mutable, mutable);
+		group->partial =
+		    first ? partial : join(group->partial, partial);
+		group->updatable =
+		    first ? updatable : join(group->updatable, updatable);
+		st = take_settings(group, p, first, err);
+		if (st != WD_OK)
+			return st;
+		first = false;
+	}
+	group->engine_asked = !first;
+	return WD_OK;
+}
