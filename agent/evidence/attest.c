@@ -1,129 +1,17 @@
 #include "evidence/attest.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/escape.h"
 #include "base/mem.h"
+#include "evidence/address.h"
 #include "evidence/blind.h"
 #include "evidence/look.h"
 
 /* A host that changes faster than this many looks is reported as moving. */
 #define MAX_TRIES 4
 #define PAUSE_NS (20 * WD_NS_PER_MS)
-
-struct address {
-	enum wd_family family;
-	uint8_t bytes[16];
-};
-
-static const uint8_t mapped_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff,
-	0xff };
-
-/* "::ffff:127.0.0.1" reaches whatever 127.0.0.1 does. */
-static void
-unmap(struct address *address)
-{
-	if (memcmp(address->bytes, mapped_prefix, sizeof(mapped_prefix)) != 0)
-		return;
-	address->family = WD_INET4;
-	memmove(address->bytes, address->bytes + 12, 4);
-	memset(address->bytes + 4, 0, 12);
-}
-
-static enum wd_status
-parse_address(const char *text, struct address *address, struct wd_error *err)
-{
-	char bare[64];
-	size_t len = strlen(text);
-
-	memset(address, 0, sizeof(*address));
-	if (len >= 2 && len < sizeof(bare) && text[0] == '[' &&
-	    text[len - 1] == ']') {
-		memcpy(bare, text + 1, len - 2);
-		bare[len - 2] = '\0';
-		text = bare;
-	}
-	address->family = WD_INET4;
-	if (inet_pton(AF_INET, text, address->bytes) == 1)
-		return WD_OK;
-	address->family = WD_INET6;
-	if (inet_pton(AF_INET6, text, address->bytes) == 1) {
-		unmap(address);
-		return WD_OK;
-	}
-	char shown[64];
-	return wd_fail(err, WD_INVALID,
-	    "address \"%s\" is no IPv4 or IPv6 address; write for example "
-	    "127.0.0.1 or ::1",
-	    wd_escape_short(shown, sizeof(shown), wd_slice_text(text)));
-}
-
-static bool
-is_any(const struct wd_listener *listener)
-{
-	static const uint8_t zero[16];
-
-	return memcmp(listener->address, zero,
-		   listener->family == WD_INET4 ? 4 : 16) == 0;
-}
-
-static bool
-is_exactly(const struct wd_listener *l, const struct address *a)
-{
-	if (l->family == a->family)
-		return memcmp(l->address, a->bytes,
-			   a->family == WD_INET4 ? 4 : 16) == 0;
-	return a->family == WD_INET4 &&
-	    memcmp(l->address, mapped_prefix, sizeof(mapped_prefix)) == 0 &&
-	    memcmp(l->address + 12, a->bytes, 4) == 0;
-}
-
-/* A wildcard answers too; a dual-stack one also for IPv4. When the system
- * does not say whether it is dual-stack, it may be. */
-static bool
-is_wildcard_for(const struct wd_listener *l, const struct address *a)
-{
-	if (!is_any(l))
-		return false;
-	return l->family == a->family ||
-	    (a->family == WD_INET4 && l->v6only != WD_YES);
-}
-
-static bool
-has_exact(const struct wd_listeners *found, uint64_t netns,
-    const struct address *address)
-{
-	size_t i;
-
-	for (i = 0; i < found->count; i++)
-		if (found->items[i].netns == netns &&
-		    is_exactly(&found->items[i], address))
-			return true;
-	return false;
-}
-
-/* Keeps the listeners that answer on the address: those bound to it, and only
- * without any in their namespace, the wildcards (the kernel prefers the more
- * specific). */
-static void
-keep_address(struct wd_listeners *found, const struct address *address)
-{
-	size_t i, kept = 0;
-
-	/* What is exact is never dropped: it is found also while others go. */
-	for (i = 0; i < found->count; i++) {
-		struct wd_listener one = found->items[i];
-
-		if (is_exactly(&one, address) ||
-		    (is_wildcard_for(&one, address) &&
-			!has_exact(found, one.netns, address)))
-			found->items[kept++] = one;
-	}
-	found->count = kept;
-}
 
 static struct wd_listener_query
 query_of(const Weightd__V1__Question *question, uint16_t port)
@@ -146,7 +34,7 @@ wd_look_listeners(
 	struct wd_listener_query query =
 	    query_of(look->question, (uint16_t)look->question->port);
 	struct wd_error why;
-	struct address address;
+	struct wd_address address;
 	enum wd_status st;
 
 	wd_error_init(&why);
@@ -165,9 +53,9 @@ wd_look_listeners(
 	}
 	if (look->question->address[0] == '\0')
 		return WD_OK;
-	st = parse_address(look->question->address, &address, err);
+	st = wd_address_parse(look->question->address, &address, err);
 	if (st == WD_OK)
-		keep_address(found, &address);
+		wd_address_keep(found, &address);
 	return st;
 }
 
@@ -330,6 +218,21 @@ judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 	return st;
 }
 
+/* A quarter of the time, at most two seconds, is kept for the re-check. */
+static struct wd_deadline
+earlier(const struct wd_deadline *deadline)
+{
+	struct wd_deadline end = *deadline;
+	int64_t keep_ms = wd_deadline_left_ms(deadline) / 4;
+
+	if (end.at_boot_ns == 0)
+		return end;
+	if (keep_ms > 2000)
+		keep_ms = 2000;
+	end.at_boot_ns -= keep_ms * WD_NS_PER_MS;
+	return end;
+}
+
 static enum wd_status
 look_once(struct wd_look *look, struct wd_error *err)
 {
@@ -337,6 +240,7 @@ look_once(struct wd_look *look, struct wd_error *err)
 	size_t i;
 
 	look->started_real_ns = wd_clock_real_ns(look->with->clock);
+	look->hash_deadline = earlier(look->deadline);
 	st = wd_host_identity(look->with->host, &look->host, err);
 	if (st == WD_OK)
 		st = wd_look_listeners(look, &look->listeners, err);
@@ -352,8 +256,14 @@ look_once(struct wd_look *look, struct wd_error *err)
 	if (st == WD_OK)
 		st = find_all_listeners(look, err);
 	/* Hashing may take all the time there is: everything else before it. */
-	for (i = 0; i < look->group_count && st == WD_OK; i++)
-		st = find_models(look, &look->groups[i], err);
+	for (i = 0; i < look->group_count && st == WD_OK; i++) {
+		st = wd_look_children(look, &look->groups[i], err);
+		if (st == WD_OK)
+			st = find_models(look, &look->groups[i], err);
+		/* May append the groups that it leads to. */
+		if (st == WD_OK)
+			st = wd_look_hops(look, i, err);
+	}
 	for (i = 0; i < look->group_count && st == WD_OK; i++)
 		st = judge_models(look, &look->groups[i], err);
 	if (st == WD_OK)
@@ -372,7 +282,7 @@ pause_briefly(void)
 static enum wd_status
 check_question(const Weightd__V1__Question *question, struct wd_error *err)
 {
-	struct address address;
+	struct wd_address address;
 
 	if (question->port == 0 || question->port > 65535)
 		return wd_fail(err, WD_INVALID,
@@ -380,7 +290,13 @@ check_question(const Weightd__V1__Question *question, struct wd_error *err)
 		    question->port);
 	if (question->address[0] == '\0')
 		return WD_OK;
-	return parse_address(question->address, &address, err);
+	return wd_address_parse(question->address, &address, err);
+}
+
+static void
+memo_release(struct wd_digest_memo *memo)
+{
+	wd_free(memo->rows);
 }
 
 enum wd_status
@@ -390,6 +306,7 @@ wd_attest_port(const struct wd_evidence *evidence,
     struct wd_error *err)
 {
 	WD_CLEANUP(wd_look_release) struct wd_look look;
+	WD_CLEANUP(memo_release) struct wd_digest_memo memo = { NULL, 0, 0 };
 	enum wd_status st;
 	uint32_t retries;
 
@@ -401,6 +318,7 @@ wd_attest_port(const struct wd_evidence *evidence,
 		look.question = question;
 		look.digests = digests;
 		look.deadline = deadline;
+		look.memo = &memo;
 		look.retries = retries;
 		st = look_once(&look, err);
 		if (st != WD_OK || look.moved == 0 ||

@@ -5,6 +5,8 @@
  */
 #include <stddef.h>
 
+#include "base/limits.h"
+#include "base/mem.h"
 #include "evidence/look.h"
 
 /* A file whose ctime is this near to the moment of hashing could be written
@@ -74,15 +76,72 @@ from_store(
 	return true;
 }
 
+/* Known only where the file system has leases. */
+static bool
+somebody_writes(struct wd_look *look, const struct wd_model_file *file)
+{
+	struct wd_file borrowed = { file->fd, file->state };
+	bool quiet = false;
+
+	return wd_host_quiet(look->with->host, &borrowed, &quiet, NULL) ==
+	    WD_OK &&
+	    !quiet;
+}
+
+static bool
+same_key(const struct wd_digest_key *a, const struct wd_digest_key *b)
+{
+	return a->fs_id == b->fs_id && a->device == b->device &&
+	    a->inode == b->inode && a->generation == b->generation &&
+	    a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+	    a->ctime_ns == b->ctime_ns;
+}
+
+/* What an earlier try of this very question has hashed, where times can be
+ * believed within it. */
+static bool
+from_memo(
+    struct wd_look *look, struct wd_model_file *file, struct wd_digest_row *row)
+{
+	struct wd_digest_key key = key_of(&file->state);
+	size_t i;
+
+	for (i = 0; i < look->memo->count; i++) {
+		if (!same_key(&look->memo->rows[i].key, &key) ||
+		    file->state.in_memory || somebody_writes(look, file) ||
+		    !unchanged(look, file))
+			continue;
+		*row = look->memo->rows[i];
+		file->digest_state =
+		    WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_COMPUTED;
+		file->digested_real_ns = row->computed_real_ns;
+		return true;
+	}
+	return false;
+}
+
+static enum wd_status
+remember(struct wd_digest_memo *memo, const struct wd_digest_row *row)
+{
+	enum wd_status st = wd_grow((void **)&memo->rows, memo->count,
+	    &memo->capacity, sizeof(*row), WD_MAX_CANDIDATE_FILES);
+
+	if (st == WD_OK)
+		memo->rows[memo->count++] = *row;
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
 static enum wd_status
 compute(
     struct wd_look *look, struct wd_model_file *file, struct wd_digest_row *row)
 {
 	struct wd_digest_manner manner = { .idle_class = true,
-		.deadline = look->deadline };
+		.deadline = &look->hash_deadline };
 	bool cacheable;
 	enum wd_status st;
 
+	if (from_memo(look, file, row))
+		return WD_OK;
 	row->key = key_of(&file->state);
 	row->computed_real_ns = wd_clock_real_ns(look->with->clock);
 	cacheable = may_cache(look, file, row->computed_real_ns);
@@ -102,7 +161,7 @@ compute(
 	file->digested_real_ns = row->computed_real_ns;
 	if (cacheable && is_quiet(look, file))
 		wd_store_put(look->with->store, row);
-	return WD_OK;
+	return remember(look->memo, row);
 }
 
 static enum wd_status

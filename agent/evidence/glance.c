@@ -16,8 +16,8 @@ learn(enum wd_tristate *known, enum wd_tristate found)
 		*known = found;
 }
 
-static enum wd_tristate
-is_weights(struct wd_look *look, const struct wd_object_ref *ref,
+enum wd_tristate
+wd_look_is_weights(struct wd_look *look, const struct wd_object_ref *ref,
     const struct wd_mapping *row)
 {
 	struct wd_file file = { .fd = -1 };
@@ -51,7 +51,7 @@ wd_look_maps_weights(struct wd_look *look, const struct wd_process *process,
 		if (!row->executable && row->readable &&
 		    wd_may_be_weights(row->type) &&
 		    row->end - row->start >= SMALL_BYTES)
-			learn(&known, is_weights(look, &ref, row));
+			learn(&known, wd_look_is_weights(look, &ref, row));
 	}
 	return known;
 }
@@ -76,7 +76,7 @@ wd_look_holds_weights(struct wd_look *look, const struct wd_member *member)
 			d->fd };
 
 		if (d->readable && wd_may_be_weights(d->type))
-			learn(&known, is_weights(look, &ref, NULL));
+			learn(&known, wd_look_is_weights(look, &ref, NULL));
 	}
 	return known;
 }

@@ -98,30 +98,55 @@ maps(const struct wd_hold *hold)
 	return hold->is_mapping && hold->readable;
 }
 
-/* How the readable mappings cover the file; with `sure`, only those that are
- * not capped. */
+/* How the readable mappings of one member cover the file. */
+static enum wd_status
+cover_by(const struct wd_group *group, const struct wd_model *model,
+    const struct wd_model_file *file, size_t member,
+    struct wd_coverage *coverage)
+{
+	const struct wd_held *held = &group->held[file->held];
+	WD_CLEANUP(wd_free_scoped) struct wd_range *ranges = NULL;
+	size_t i, count = 0;
+
+	ranges = wd_calloc(held->hold_count, sizeof(*ranges));
+	if (ranges == NULL)
+		return WD_NOMEM;
+	for (i = 0; i < held->hold_count; i++)
+		if (held->holds[i].member == member && maps(&held->holds[i]))
+			ranges[count++] = held->holds[i].range;
+	return wd_bundle_coverage(
+	    model->bundle, file->bundle_file, ranges, count, coverage);
+}
+
+/* The coverage of the member that maps most of the file: parts that lie in
+ * different processes are no model that any of them can run. With `sure`, only
+ * of members that are not capped. */
 static enum wd_status
 cover(const struct wd_look *look, const struct wd_group *group,
     const struct wd_model *model, const struct wd_model_file *file, bool sure,
     struct wd_coverage *coverage)
 {
 	const struct wd_held *held;
-	WD_CLEANUP(wd_free_scoped) struct wd_range *ranges = NULL;
-	size_t i, count = 0;
+	enum wd_status st = wd_bundle_coverage(
+	    model->bundle, file->bundle_file, NULL, 0, coverage);
+	size_t i, last = WD_NONE;
 
 	if (file->held == WD_NONE)
-		return wd_bundle_coverage(
-		    model->bundle, file->bundle_file, NULL, 0, coverage);
+		return st;
 	held = &group->held[file->held];
-	ranges = wd_calloc(held->hold_count, sizeof(*ranges));
-	if (ranges == NULL)
-		return WD_NOMEM;
-	for (i = 0; i < held->hold_count; i++)
-		if (maps(&held->holds[i]) &&
-		    !(sure && is_capped(look, &held->holds[i])))
-			ranges[count++] = held->holds[i].range;
-	return wd_bundle_coverage(
-	    model->bundle, file->bundle_file, ranges, count, coverage);
+	/* Holds of one member stand together. */
+	for (i = 0; i < held->hold_count && st == WD_OK; i++) {
+		struct wd_coverage one;
+
+		if (held->holds[i].member == last ||
+		    (sure && is_capped(look, &held->holds[i])))
+			continue;
+		last = held->holds[i].member;
+		st = cover_by(group, model, file, last, &one);
+		if (st == WD_OK && one.bytes_covered > coverage->bytes_covered)
+			*coverage = one;
+	}
+	return st;
 }
 
 static enum wd_status
@@ -310,6 +335,7 @@ grade_weights(struct wd_look *look, struct wd_group *group,
 	st = measure(look, group, model, file, &facts);
 	if (st != WD_OK)
 		return st;
+	facts.blind = file->blind;
 	facts.needed_bytes = needed;
 	facts.named = model->named;
 	facts.whole = bf->present && bf->size_bytes >= bf->needed_bytes;
@@ -325,6 +351,22 @@ grade_weights(struct wd_look *look, struct wd_group *group,
 	return WD_OK;
 }
 
+/* The earliest moment at which any of its files can have been loaded. */
+static int64_t
+earliest_start(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_model *model)
+{
+	int64_t earliest = INT64_MAX;
+	size_t i;
+
+	for (i = 0; i < model->file_count; i++) {
+		int64_t start = load_start(look, group, &model->files[i]);
+
+		earliest = start < earliest ? start : earliest;
+	}
+	return earliest;
+}
+
 static void
 settle_model(
     struct wd_look *look, struct wd_group *group, struct wd_model *model)
@@ -335,6 +377,11 @@ settle_model(
 	model->mapped_wholly = model->bundle->tensor_count > 0;
 	model->on_overlay = WD_NO;
 	model->incomplete = model->bundle->incomplete;
+	model->settings_checked = model->bundle->single_file ||
+	    model->bundle->format == WD_FORMAT_GGUF ||
+	    (model->folder_known &&
+		model->folder_ns <=
+		    earliest_start(look, group, model) + look->host.tick_ns);
 	for (i = 0; i < model->file_count; i++) {
 		struct wd_model_file *file = &model->files[i];
 		enum wd_file_role role =

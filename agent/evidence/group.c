@@ -411,8 +411,12 @@ new_group(struct wd_look *look, pid_t *owners, size_t count, size_t *index,
 	for (i = 0; i < count && st == WD_OK; i++) {
 		st = add_member(look, owners[i], WD_MEMBER_OWNER, &member, err);
 		group->lost_member |= member == WD_NONE;
-		if (st == WD_OK && member != WD_NONE)
+		if (st == WD_OK && member != WD_NONE) {
+			/* It may have been met as somebody's descendant. */
+			if (look->members[member].role == WD_MEMBER_DESCENDANT)
+				look->members[member].role = WD_MEMBER_OWNER;
 			st = group_add(group, member);
+		}
 	}
 	if (st != WD_OK)
 		return st;
@@ -444,6 +448,17 @@ state_of_owners(const struct wd_look *look, size_t owner_count)
 	return look->holders.vanished > 0 ? OWNERS(VANISHED) : OWNERS(NONE);
 }
 
+enum wd_status
+wd_look_group_of(struct wd_look *look, pid_t *owners, size_t count,
+    size_t *index, struct wd_error *err)
+{
+	*index = find_group(look, owners, count);
+	if (*index == WD_NONE)
+		return new_group(look, owners, count, index, err);
+	wd_free(owners);
+	return WD_OK;
+}
+
 static enum wd_status
 group_of_listener(struct wd_look *look, size_t listener, struct wd_error *err)
 {
@@ -455,12 +470,12 @@ group_of_listener(struct wd_look *look, size_t listener, struct wd_error *err)
 	if (st != WD_OK)
 		return wd_fail(err, st, "group: out of memory");
 	look->owners_state[listener] = state_of_owners(look, count);
-	*group = count == 0 ? WD_NONE : find_group(look, owners, count);
-	if (count == 0 || *group != WD_NONE) {
+	*group = WD_NONE;
+	if (count == 0) {
 		wd_free(owners);
 		return WD_OK;
 	}
-	st = new_group(look, owners, count, group, err);
+	st = wd_look_group_of(look, owners, count, group, err);
 	if (st == WD_OK && look->groups[*group].member_count == 0)
 		look->owners_state[listener] = OWNERS(VANISHED);
 	return st;

@@ -116,6 +116,25 @@ held_beside(const struct wd_home *home, struct wd_slice name)
 	return best;
 }
 
+bool
+wd_home_is_refused(const struct wd_home *home, struct wd_slice name)
+{
+	size_t i;
+
+	for (i = 0; i < home->group->held_count; i++) {
+		const struct wd_held *held = &home->group->held[i];
+		struct wd_slice folder, base;
+
+		if (held->open_status == WD_OK)
+			continue;
+		wd_split_path(wd_bytes_slice(&held->path), &folder, &base);
+		if (wd_slice_equal(folder, home->folder) &&
+		    wd_slice_equal(base, name))
+			return true;
+	}
+	return false;
+}
+
 static enum wd_status
 path_beside(
     const struct wd_home *home, struct wd_slice name, struct wd_buf *path)

@@ -51,6 +51,9 @@ enum wd_status wd_home_give(struct wd_home *home, struct wd_slice name, int fd,
 /* What was handed out under that name, or NULL. */
 struct wd_given *wd_home_find_given(struct wd_home *home, struct wd_slice name);
 
+/* Whether somebody holds an object of that name that could not be opened. */
+bool wd_home_is_refused(const struct wd_home *home, struct wd_slice name);
+
 /* The home as the reader asks it; the home must outlive it. */
 struct wd_siblings wd_home_siblings(struct wd_home *home);
 

@@ -53,6 +53,7 @@ group_release(struct wd_group *group)
 	wd_free(group->held);
 	wd_free(group->members);
 	wd_free(group->owners);
+	wd_free(group->hops);
 	wd_run_settings_release(&group->run);
 }
 

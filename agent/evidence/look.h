@@ -116,7 +116,8 @@ struct wd_model_file {
 	struct wd_coverage coverage;
 	Weightd__V1__Grade grade;
 	bool deleted, replaced, changed, modified, incomplete;
-	bool path_known;          /* what its path leads to was looked at */
+	bool blind;      /* it is held, and the object could not be opened */
+	bool path_known; /* what its path leads to was looked at */
 	struct wd_file path_file; /* that, when replaced; else no file */
 	bool has_path_sha256;
 	struct wd_sha256 path_sha256;
@@ -135,7 +136,29 @@ struct wd_model {
 	bool named_model; /* one says that it is the model itself */
 	Weightd__V1__Grade grade;
 	bool settings_stale, conflict, incomplete, mapped_wholly;
+	bool folder_known;
+	int64_t folder_ns;     /* when the folder last changed */
+	bool settings_checked; /* none can have been removed since the load */
 	enum wd_tristate on_overlay;
+};
+
+enum wd_hop_kind {
+	WD_HOP_CHILD,
+	WD_HOP_CONNECTION,
+	WD_HOP_REMOTE,
+	WD_HOP_PUBLISHED,
+};
+
+/* Where a group without weights passes traffic on to. */
+struct wd_hop {
+	enum wd_hop_kind kind;
+	pid_t pid; /* the member that makes it */
+	uint64_t netns;
+	enum wd_family family;
+	uint8_t address[16];
+	uint16_t port;
+	unsigned samples;
+	size_t group; /* index into groups, or WD_NONE */
 };
 
 struct wd_group {
@@ -154,6 +177,11 @@ struct wd_group {
 	struct wd_model *models;
 	size_t model_count, model_capacity;
 	bool orphan_weights; /* behind no listener */
+	bool behind;         /* found by a hop, not by the question */
+	unsigned depth;      /* hops between the question and it */
+	struct wd_hop *hops;
+	size_t hop_count, hop_capacity;
+	bool checked_routes;
 	bool checked_written, checked_claims, checked_headers;
 	bool unexplained; /* large memory, an unknown file or a device */
 	/* engine_facts.c; not known until `engine_asked` */
@@ -163,11 +191,22 @@ struct wd_group {
 	struct wd_run_settings run;
 };
 
+/* Digests that were computed for this question: a look that is repeated does
+ * not hash anew what has not changed (design rule 5, where nothing may be
+ * stored). */
+struct wd_digest_memo {
+	struct wd_digest_row *rows;
+	size_t count, capacity;
+};
+
 struct wd_look {
 	const struct wd_evidence *with;
 	const Weightd__V1__Question *question;
 	enum wd_digest_wish digests;
 	const struct wd_deadline *deadline;
+	/* Hashing ends earlier: the re-check needs time as well. */
+	struct wd_deadline hash_deadline;
+	struct wd_digest_memo *memo; /* of all tries of this question */
 
 	struct wd_host_identity host;
 	int64_t started_real_ns;
@@ -211,6 +250,25 @@ enum wd_status wd_look_groups(
 /* group.c: which members listen besides, by look->all. */
 void wd_look_other_listeners(struct wd_look *look);
 
+/* group.c: the group that these processes own a listener of; made when it is
+ * not there yet. Takes over `owners` (sorted, distinct). Errors: WD_NOMEM. */
+enum wd_status wd_look_group_of(struct wd_look *look, pid_t *owners,
+    size_t count, size_t *index, struct wd_error *err) WD_MUST_CHECK;
+
+/* children.c: takes children that serve for themselves out of the group, with
+ * all that descends from them, and makes each a hop. Errors: WD_NOMEM. */
+enum wd_status wd_look_children(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* hops.c: where a group that holds no weights passes traffic on to, each hop
+ * resolved to its own group, which is appended to groups. Errors: WD_NOMEM. */
+enum wd_status wd_look_hops(
+    struct wd_look *look, size_t group, struct wd_error *err) WD_MUST_CHECK;
+
+/* hops.c: whether the group itself holds a model, at INFERRED or better or in
+ * a way that could not be looked into. */
+bool wd_group_may_hold_model(const struct wd_group *group);
+
 /* group.c: one group of a process that no listener leads to. */
 enum wd_status wd_look_add_orphan(
     struct wd_look *look, pid_t pid, struct wd_error *err) WD_MUST_CHECK;
@@ -224,6 +282,11 @@ enum wd_status wd_look_orphans(
  * session and process group tell. */
 bool wd_look_parent_died(
     struct wd_look *look, const struct wd_process *process);
+
+/* glance.c: whether the object that a process holds is weights, by its first
+ * bytes; not known when it could not be looked into. */
+enum wd_tristate wd_look_is_weights(struct wd_look *look,
+    const struct wd_object_ref *ref, const struct wd_mapping *row);
 
 /* glance.c: whether a mapping of the process is of a weight file. */
 enum wd_tristate wd_look_maps_weights(struct wd_look *look,

@@ -199,6 +199,19 @@ is_blind(const struct wd_look *look)
 	return !look->listeners.complete;
 }
 
+static Weightd__V1__Group *
+add_group(struct wd_build *b, const struct wd_group *group,
+    Weightd__V1__Attestation *out)
+{
+	if (group->orphan_weights)
+		return WD_BUILD_ADD(
+		    b, out, orphans, &weightd__v1__group__descriptor);
+	if (group->behind)
+		return WD_BUILD_ADD(
+		    b, out, behind, &weightd__v1__group__descriptor);
+	return WD_BUILD_ADD(b, out, groups, &weightd__v1__group__descriptor);
+}
+
 static void
 say_groups(
     struct wd_build *b, struct wd_look *look, Weightd__V1__Attestation *out)
@@ -208,16 +221,12 @@ say_groups(
 	out->grade = GRADE(NONE);
 	for (i = 0; i < look->group_count && b->status == WD_OK; i++) {
 		struct wd_group *group = &look->groups[i];
-		Weightd__V1__Group *said = group->orphan_weights ?
-		    WD_BUILD_ADD(
-			b, out, orphans, &weightd__v1__group__descriptor) :
-		    WD_BUILD_ADD(
-			b, out, groups, &weightd__v1__group__descriptor);
+		Weightd__V1__Group *said = add_group(b, group, out);
 
 		if (said == NULL)
 			return;
 		wd_say_group(b, look, group, said);
-		if (!group->orphan_weights &&
+		if (!group->orphan_weights && !group->behind &&
 		    (out->n_groups == 1 || said->grade < out->grade))
 			out->grade = said->grade;
 	}

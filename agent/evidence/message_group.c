@@ -1,6 +1,7 @@
 /*
  * A group as the message of the schema.
  */
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -49,6 +50,8 @@ say_group_checks(struct wd_build *b, const struct wd_look *look,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CLAIMS));
 	if (group->engine_asked && group->mutable != WD_NOT_KNOWN)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(ENGINE));
+	if (group->checked_routes)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(ROUTES));
 	if (group->engine_asked && group->run.complete)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(RUN_SETTINGS));
 }
@@ -138,6 +141,85 @@ say_models(struct wd_build *b, const struct wd_look *look,
 	}
 }
 
+static Weightd__V1__Hop__Kind
+hop_kind(enum wd_hop_kind kind)
+{
+	switch (kind) {
+	case WD_HOP_CHILD:
+		return WEIGHTD__V1__HOP__KIND__KIND_CHILD;
+	case WD_HOP_CONNECTION:
+		return WEIGHTD__V1__HOP__KIND__KIND_CONNECTION;
+	case WD_HOP_REMOTE:
+		return WEIGHTD__V1__HOP__KIND__KIND_REMOTE;
+	case WD_HOP_PUBLISHED:
+		return WEIGHTD__V1__HOP__KIND__KIND_PUBLISHED;
+	}
+	return WEIGHTD__V1__HOP__KIND__KIND_UNSPECIFIED;
+}
+
+/* The place of a group among those that hops lead to. */
+static uint32_t
+index_behind(const struct wd_look *look, size_t group)
+{
+	uint32_t index = 0;
+	size_t i;
+
+	for (i = 0; i < group; i++)
+		index += look->groups[i].behind;
+	return index;
+}
+
+static void
+say_hops(struct wd_build *b, const struct wd_look *look,
+    const struct wd_group *group, Weightd__V1__Group *out)
+{
+	size_t i;
+
+	for (i = 0; i < group->hop_count; i++) {
+		const struct wd_hop *hop = &group->hops[i];
+		char address[INET6_ADDRSTRLEN] = "";
+		Weightd__V1__Hop *said =
+		    WD_BUILD_ADD(b, out, hops, &weightd__v1__hop__descriptor);
+
+		if (said == NULL)
+			return;
+		(void)inet_ntop(hop->family == WD_INET4 ? AF_INET : AF_INET6,
+		    hop->address, address, sizeof(address));
+		wd_build_text(b, &said->address, address);
+		said->kind = hop_kind(hop->kind);
+		said->pid = hop->pid;
+		said->port = hop->port;
+		said->netns = hop->netns;
+		said->samples = hop->samples;
+		if (hop->group == WD_NONE || !look->groups[hop->group].behind)
+			continue;
+		said->group_presence_case =
+		    WEIGHTD__V1__HOP__GROUP_PRESENCE_GROUP;
+		said->group = index_behind(look, hop->group);
+	}
+}
+
+/* Passes traffic on: it holds no model, and goes somewhere else or is known by
+ * its program to do nothing else. */
+static bool
+is_forwarder(const struct wd_look *look, const struct wd_group *group)
+{
+	size_t i;
+
+	if (group->orphan_weights || wd_group_may_hold_model(group))
+		return false;
+	if (group->hop_count > 0)
+		return true;
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+		struct wd_recognition found = wd_engine_recognise(&m->process);
+
+		if (m->role == WD_MEMBER_OWNER && wd_engine_is_proxy(&found))
+			return true;
+	}
+	return false;
+}
+
 void
 wd_say_group(struct wd_build *b, const struct wd_look *look,
     struct wd_group *group, Weightd__V1__Group *out)
@@ -159,7 +241,10 @@ wd_say_group(struct wd_build *b, const struct wd_look *look,
 		}
 	if (group->orphan_weights)
 		WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_WEIGHTS));
+	if (is_forwarder(look, group))
+		WD_BUILD_PUSH(b, out, flags, FLAG(FORWARDER));
 	say_engine(b, group, out);
+	say_hops(b, look, group, out);
 	say_models(b, look, group, out);
 	for (i = 0; i < group->claim_count; i++)
 		say_claim(b, look, &group->claims[i],

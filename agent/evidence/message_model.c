@@ -238,7 +238,7 @@ static void
 say_model_checks(struct wd_build *b, const struct wd_model *model,
     Weightd__V1__Candidate *out)
 {
-	bool written = true, held = true;
+	bool written = true, times = true;
 	size_t i;
 
 	for (i = 0; i < model->file_count; i++) {
@@ -248,7 +248,11 @@ say_model_checks(struct wd_build *b, const struct wd_model *model,
 		    WD_ROLE_WEIGHTS)
 			continue;
 		written &= file->written != WD_NOT_KNOWN;
-		held &= file->fd >= 0;
+		/* Where times say nothing, only bytes that were read now do. */
+		times &= file->fd >= 0 &&
+		    (file->state.trusted_times ||
+			file->digest_state ==
+			    WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_COMPUTED);
 	}
 	WD_BUILD_PUSH(b, out, checks_performed, CHECK(HEADERS));
 	WD_BUILD_PUSH(b, out, checks_performed, CHECK(COVERAGE));
@@ -256,10 +260,11 @@ say_model_checks(struct wd_build *b, const struct wd_model *model,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(WRITTEN_PAGES));
 	if (model->bundle->has_content_digest)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CONTENT_DIGEST));
-	if (held)
+	if (times)
 		WD_BUILD_PUSH(
 		    b, out, checks_performed, CHECK(CHANGED_SINCE_LOAD));
-	WD_BUILD_PUSH(b, out, checks_performed, CHECK(SETTINGS_STALE));
+	if (model->settings_checked)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(SETTINGS_STALE));
 }
 
 void

@@ -59,6 +59,9 @@ add_file(struct wd_home *home, struct wd_model *model, size_t index)
 	file->held = WD_NONE;
 	file->fd = -1;
 	file->origin = WD_ORIGIN_BESIDE;
+	file->blind = (given == NULL || given->held == WD_NONE) &&
+	    wd_home_is_refused(home,
+		(struct wd_slice){ (const uint8_t *)bf->name, bf->name_len });
 	if (given == NULL)
 		return WD_OK;
 	file->fd = given->fd;
@@ -78,6 +81,33 @@ add_file(struct wd_home *home, struct wd_model *model, size_t index)
 		return WD_OK;
 	return look_at_path(home->look, file, held,
 	    home->look->members[held->holds[0].member].pid);
+}
+
+static bool
+is_held(const struct wd_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->file_count; i++)
+		if (model->files[i].held != WD_NONE)
+			return true;
+	return false;
+}
+
+/* When the folder itself last changed: a settings file that was removed since
+ * the load shows nowhere else. */
+static void
+note_folder(const struct wd_home *home, struct wd_model *model)
+{
+	struct wd_file_state state;
+
+	if (home->folder_fd < 0 ||
+	    wd_host_file_state(
+		home->look->with->host, home->folder_fd, &state, NULL) != WD_OK)
+		return;
+	model->folder_known = true;
+	model->folder_ns =
+	    state.ctime_ns > state.mtime_ns ? state.ctime_ns : state.mtime_ns;
 }
 
 static enum wd_status
@@ -103,6 +133,7 @@ add_model(struct wd_home *home, struct wd_bundle *bundle, struct wd_slice path)
 	if (model->files == NULL || wd_bytes_set(&model->path, path) != WD_OK)
 		return WD_NOMEM;
 	model->file_count = bundle->file_count;
+	note_folder(home, model);
 	for (i = 0; i < bundle->file_count; i++) {
 		enum wd_status one = add_file(home, model, i);
 
@@ -309,6 +340,26 @@ model_of_claim(
 	return st;
 }
 
+/* Words alone cannot make the only weights that are held a companion: then
+ * nothing would be left to judge. */
+static void
+keep_a_model(struct wd_group *group)
+{
+	size_t i;
+
+	if (wd_group_may_hold_model(group))
+		return;
+	for (i = 0; i < group->model_count; i++) {
+		struct wd_model *model = &group->models[i];
+
+		if (model->kind == model->bundle->kind ||
+		    model->bundle->kind != WD_KIND_MODEL || !is_held(model))
+			continue;
+		model->kind = WD_KIND_MODEL;
+		model->conflict = true;
+	}
+}
+
 static enum wd_status
 models_of_claims(struct wd_look *look, struct wd_group *group)
 {
@@ -334,6 +385,7 @@ models_of_claims(struct wd_look *look, struct wd_group *group)
 			if (group->claims[j].agrees != WD_YES)
 				compare_claim(group, &group->claims[j]);
 	}
+	keep_a_model(group);
 	for (i = 0; i < group->model_count; i++)
 		for (size_t j = 0; j < group->claim_count; j++)
 			if (group->claims[j].agrees == WD_NO &&

@@ -44,6 +44,26 @@ same_holders(const struct wd_holders *a, const struct wd_holders *b)
 	return true;
 }
 
+/* Blind spots of the second look, unless the first has the same. */
+static enum wd_status
+take_blinds(struct wd_blinds *known, const struct wd_blinds *more)
+{
+	enum wd_status st = WD_OK;
+	size_t i, j;
+
+	for (i = 0; i < more->count && st == WD_OK; i++) {
+		const struct wd_blind *b = &more->items[i];
+
+		for (j = 0; j < known->count; j++)
+			if (strcmp(known->items[j].what, b->what) == 0)
+				break;
+		if (j == known->count)
+			st = wd_blinds_add(known, b->why, b->pid, b->remedy,
+			    b->what, b->reason);
+	}
+	return st;
+}
+
 static enum wd_status
 sockets_again(struct wd_look *look, struct wd_error *err)
 {
@@ -55,13 +75,19 @@ sockets_again(struct wd_look *look, struct wd_error *err)
 	memset(&holders, 0, sizeof(holders));
 	st = wd_look_listeners(look, &listeners, err);
 	if (st == WD_OK) {
-		if (!same_listeners(&look->listeners, &listeners))
+		/* A list that was cut says nothing of what has moved. */
+		if (!listeners.complete)
+			look->listeners.complete = false;
+		else if (!same_listeners(&look->listeners, &listeners))
 			look->moved |= MOVED(LISTENERS);
-		st = wd_look_holders(look, &listeners, &holders, err);
+		st = take_blinds(&look->listener_blinds, &listeners.blinds);
 	}
+	if (st == WD_OK)
+		st = wd_look_holders(look, &listeners, &holders, err);
 	if (st == WD_OK) {
 		look->owners_again = holders.complete;
-		if (!same_holders(&look->holders, &holders))
+		if (holders.complete && look->holders.complete &&
+		    !same_holders(&look->holders, &holders))
 			look->moved |= MOVED(OWNERS);
 	}
 	wd_holders_release(&holders);
@@ -120,39 +146,86 @@ is_weights(
 }
 
 static const struct wd_mapping *
-next_row(const struct wd_look *look, size_t member,
+next_weights(const struct wd_look *look, size_t member,
     const struct wd_mappings *rows, size_t *at)
 {
 	while (*at < rows->count) {
 		const struct wd_mapping *row = &rows->items[(*at)++];
 
-		if ((!row->executable &&
-			row->end - row->start >= SMALL_MAPPING_BYTES) ||
-		    is_weights(look, member, row))
+		if (is_weights(look, member, row))
 			return row;
 	}
 	return NULL;
 }
 
 static bool
-same_mappings(
+same_row(const struct wd_mapping *x, const struct wd_mapping *y)
+{
+	return x->start == y->start && x->end == y->end &&
+	    x->offset == y->offset && x->device == y->device &&
+	    x->inode == y->inode && x->readable == y->readable &&
+	    x->shared == y->shared;
+}
+
+static bool
+same_weights(
     const struct wd_look *look, size_t member, const struct wd_mappings *now)
 {
 	const struct wd_mappings *then = &look->members[member].mappings;
 	size_t i = 0, j = 0;
 
 	for (;;) {
-		const struct wd_mapping *x = next_row(look, member, then, &i);
-		const struct wd_mapping *y = next_row(look, member, now, &j);
+		const struct wd_mapping *x =
+		    next_weights(look, member, then, &i);
+		const struct wd_mapping *y =
+		    next_weights(look, member, now, &j);
 
 		if (x == NULL || y == NULL)
 			return x == y;
-		if (x->start != y->start || x->end != y->end ||
-		    x->offset != y->offset || x->device != y->device ||
-		    x->inode != y->inode || x->readable != y->readable ||
-		    x->shared != y->shared)
+		if (!same_row(x, y))
 			return false;
 	}
+}
+
+static bool
+was_there(const struct wd_mappings *then, const struct wd_mapping *row)
+{
+	size_t low = 0, high = then->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (then->items[middle].start < row->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < then->count && same_row(&then->items[low], row);
+}
+
+/* Engines load libraries and data while they run: a new mapping moves the
+ * answer only when it is of weights, or could be. */
+static bool
+has_new_weights(
+    struct wd_look *look, size_t member, const struct wd_mappings *now)
+{
+	const struct wd_member *m = &look->members[member];
+	size_t i;
+
+	for (i = 0; i < now->count; i++) {
+		const struct wd_mapping *row = &now->items[i];
+		struct wd_object_ref ref = { m->pid, m->process.live_tid, true,
+			row->start, row->end, -1 };
+
+		if (row->executable || !row->readable ||
+		    !wd_may_be_weights(row->type) ||
+		    row->end - row->start < SMALL_MAPPING_BYTES ||
+		    was_there(&m->mappings, row))
+			continue;
+		if (wd_look_is_weights(look, &ref, row) != WD_NO)
+			return true;
+	}
+	return false;
 }
 
 static enum wd_status
@@ -170,7 +243,10 @@ mappings_again(struct wd_look *look, size_t index)
 	    look->with->host, &member->process, look->deadline, &now, NULL);
 	if (st != WD_OK || !now.complete)
 		look->mappings_again = false;
-	if (st == WD_GONE || (st == WD_OK && !same_mappings(look, index, &now)))
+	if (st == WD_GONE ||
+	    (st == WD_OK &&
+		(!same_weights(look, index, &now) ||
+		    has_new_weights(look, index, &now))))
 		look->moved |= MOVED(MAPPINGS);
 	wd_mappings_release(&now);
 	return st == WD_NOMEM ? st : WD_OK;

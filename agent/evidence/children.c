@@ -1,0 +1,235 @@
+/*
+ * Children that serve for themselves: a descendant that listens on a port of
+ * its own is no part of the group when its parent talks to that port as a
+ * client, or when the engine table knows it as a server of its own. It is a
+ * next hop, and gets a proof of its own.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "evidence/address.h"
+#include "evidence/look.h"
+
+#define SAMPLES 3
+#define SAMPLE_PAUSE_NS (20 * WD_NS_PER_MS)
+
+static const struct wd_listener *
+listener_of(const struct wd_look *look, const struct wd_member *member)
+{
+	size_t i, j;
+
+	for (i = 0; i < look->all.count; i++) {
+		const struct wd_listener *l = &look->all.items[i];
+		bool asked = false;
+
+		for (j = 0; j < look->listeners.count; j++)
+			asked |= look->listeners.items[j].inode == l->inode;
+		for (j = 0; j < member->descriptors.count && !asked; j++)
+			if (member->descriptors.items[j].type ==
+				WD_OBJECT_SOCKET &&
+			    member->descriptors.items[j].inode == l->inode &&
+			    l->inode != 0)
+				return l;
+	}
+	return NULL;
+}
+
+static bool
+has_socket(const struct wd_member *member, uint64_t inode)
+{
+	size_t i;
+
+	for (i = 0; i < member->descriptors.count; i++)
+		if (member->descriptors.items[i].type == WD_OBJECT_SOCKET &&
+		    member->descriptors.items[i].inode == inode)
+			return true;
+	return false;
+}
+
+/* Whether an owner has a connection to that listener among the rows. */
+static bool
+owner_talks_to(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_connections *rows, const struct wd_listener *listener)
+{
+	size_t i, j;
+
+	for (i = 0; i < rows->count; i++) {
+		const struct wd_connection *row = &rows->items[i];
+
+		if (row->inode == 0 || row->netns != listener->netns ||
+		    row->remote_port != listener->port)
+			continue;
+		for (j = 0; j < group->member_count; j++) {
+			const struct wd_member *m =
+			    &look->members[group->members[j]];
+
+			if (m->role == WD_MEMBER_OWNER &&
+			    has_socket(m, row->inode))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void
+refresh_owners(struct wd_look *look, const struct wd_group *group)
+{
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		struct wd_member *m = &look->members[group->members[i]];
+		struct wd_descriptors now;
+
+		if (m->role != WD_MEMBER_OWNER ||
+		    m->descriptors_status != WD_OK)
+			continue;
+		memset(&now, 0, sizeof(now));
+		if (wd_host_descriptors(look->with->host, &m->process,
+			look->deadline, &now, NULL) == WD_OK) {
+			wd_descriptors_release(&m->descriptors);
+			m->descriptors = now;
+			continue;
+		}
+		wd_descriptors_release(&now);
+	}
+}
+
+/* A few moments, since connections inside a host come and go. */
+static enum wd_status
+is_client_of(struct wd_look *look, const struct wd_group *group,
+    const struct wd_listener *listener, bool *talks)
+{
+	struct timespec pause = { 0, SAMPLE_PAUSE_NS };
+	struct wd_connections rows;
+	enum wd_status st = WD_OK;
+	unsigned i;
+
+	*talks = false;
+	for (i = 0; i < SAMPLES && !*talks && st != WD_NOMEM; i++) {
+		if (i > 0) {
+			(void)nanosleep(&pause, NULL);
+			refresh_owners(look, group);
+		}
+		memset(&rows, 0, sizeof(rows));
+		st = wd_host_connections(look->with->host, listener->netns,
+		    look->deadline, &rows, NULL);
+		if (st == WD_OK)
+			*talks = owner_talks_to(look, group, &rows, listener);
+		wd_connections_release(&rows);
+		if (wd_deadline_passed(look->deadline))
+			break;
+	}
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+static bool
+port_is_internal(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_recognition *child)
+{
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+		struct wd_recognition owner = wd_engine_recognise(&m->process);
+
+		if (m->role == WD_MEMBER_OWNER &&
+		    wd_engine_port_is_internal(&owner, child))
+			return true;
+	}
+	return false;
+}
+
+static enum wd_status
+serves_for_itself(struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member, const struct wd_listener *listener,
+    bool *serves)
+{
+	struct wd_recognition child = wd_engine_recognise(&member->process);
+
+	/* Such a server may just as well be asked over a unix socket. */
+	*serves = wd_engine_is_own_server(&child);
+	if (*serves || listener == NULL ||
+	    port_is_internal(look, group, &child))
+		return WD_OK;
+	return is_client_of(look, group, listener, serves);
+}
+
+static bool
+is_below(const struct wd_member *member, pid_t pid)
+{
+	size_t i;
+
+	if (member->pid == pid)
+		return true;
+	for (i = 0; i < member->process.ancestor_count; i++)
+		if (member->process.ancestors[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void
+leave_group(const struct wd_look *look, struct wd_group *group, pid_t pid)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < group->member_count; i++)
+		if (!is_below(&look->members[group->members[i]], pid))
+			group->members[kept++] = group->members[i];
+	group->member_count = kept;
+}
+
+/* `listener` is NULL when it listens on no TCP port: then the hop has none. */
+static enum wd_status
+add_child_hop(
+    struct wd_group *group, pid_t parent, const struct wd_listener *listener)
+{
+	struct wd_hop *hop;
+
+	if (wd_grow((void **)&group->hops, group->hop_count,
+		&group->hop_capacity, sizeof(*hop), WD_MAX_GROUP) != WD_OK)
+		return WD_NOMEM;
+	hop = &group->hops[group->hop_count++];
+	memset(hop, 0, sizeof(*hop));
+	hop->kind = WD_HOP_CHILD;
+	hop->pid = parent;
+	hop->family = WD_INET4;
+	hop->group = WD_NONE;
+	if (listener == NULL)
+		return WD_OK;
+	hop->netns = listener->netns;
+	hop->family = listener->family;
+	memcpy(hop->address, listener->address, sizeof(hop->address));
+	hop->port = listener->port;
+	return WD_OK;
+}
+
+enum wd_status
+wd_look_children(
+    struct wd_look *look, struct wd_group *group, struct wd_error *err)
+{
+	enum wd_status st = WD_OK;
+	size_t i = 0;
+
+	while (i < group->member_count && st == WD_OK) {
+		const struct wd_member *m = &look->members[group->members[i]];
+		const struct wd_listener *listener = NULL;
+		bool serves = false;
+		pid_t pid = m->pid, parent = m->process.ppid;
+
+		if (m->role == WD_MEMBER_DESCENDANT && m->listens_elsewhere)
+			listener = listener_of(look, m);
+		if (m->role == WD_MEMBER_DESCENDANT)
+			st = serves_for_itself(
+			    look, group, m, listener, &serves);
+		if (st == WD_OK && serves)
+			st = add_child_hop(group, parent, listener);
+		if (st == WD_OK && serves)
+			leave_group(look, group, pid);
+		else
+			i++;
+	}
+	if (st != WD_OK)
+		return wd_fail(err, st, "children: out of memory");
+	return WD_OK;
+}
