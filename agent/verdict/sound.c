@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -381,12 +382,36 @@ rule_blind(const struct wd_unit *unit, struct wd_ruling *ruling)
 	    what, reason, remedy);
 }
 
+/* Names whom the traffic was seen going to, so that they can be asked. */
+static bool
+rule_forwarder(const struct wd_unit *unit, struct wd_ruling *ruling)
+{
+	char workers[400] = "", address[80];
+	size_t i, len = 0;
+
+	for (i = 0; i < unit->group->n_hops && len + 1 < sizeof(workers); i++) {
+		const Weightd__V1__Hop *hop = unit->group->hops[i];
+		int more;
+
+		if (hop->port == 0)
+			continue;
+		quote(address, sizeof(address), hop->address);
+		more = snprintf(workers + len, sizeof(workers) - len,
+		    "%s%s port %" PRIu32,
+		    len == 0 ? "; seen behind it: " : ", ", address, hop->port);
+		if (more < 0)
+			break;
+		len += (size_t)more;
+	}
+	return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8, "%s%s",
+	    clauses[0].text, workers);
+}
+
 static bool
 rule_none(const struct wd_unit *unit, struct wd_ruling *ruling)
 {
 	if (wd_unit_has_flag(unit, WD_FLAG(FORWARDER)))
-		return wd_rule(
-		    ruling, WD_VERDICT(UNVERIFIABLE), 8, "%s", clauses[0].text);
+		return rule_forwarder(unit, ruling);
 	if (wd_unit_has_flag(unit, WD_FLAG(LOADING)))
 		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8,
 		    "LOADING: no weights are loaded yet; ask again when the "
