@@ -47,6 +47,22 @@ wd_address_is_loopback(const struct wd_address *address)
 	return memcmp(address->bytes, loopback, sizeof(loopback)) == 0;
 }
 
+/* A client that connects to "any" reaches some local address, and only the
+ * system knows which. */
+static enum wd_status
+refuse_any(
+    const struct wd_address *address, const char *text, struct wd_error *err)
+{
+	static const uint8_t zero[16];
+
+	if (memcmp(address->bytes, zero, sizeof(zero)) != 0)
+		return WD_OK;
+	return wd_fail(err, WD_INVALID,
+	    "address \"%s\" stands for every address; give the one that "
+	    "clients connect to, or leave it out to ask for all listeners",
+	    text);
+}
+
 enum wd_status
 wd_address_parse(
     const char *text, struct wd_address *address, struct wd_error *err)
@@ -63,11 +79,11 @@ wd_address_parse(
 	}
 	address->family = WD_INET4;
 	if (inet_pton(AF_INET, text, address->bytes) == 1)
-		return WD_OK;
+		return refuse_any(address, text, err);
 	address->family = WD_INET6;
 	if (inet_pton(AF_INET6, text, address->bytes) == 1) {
 		unmap(address);
-		return WD_OK;
+		return refuse_any(address, text, err);
 	}
 	char shown[64];
 	return wd_fail(err, WD_INVALID,
@@ -81,8 +97,13 @@ is_any(const struct wd_listener *listener)
 {
 	static const uint8_t zero[16];
 
-	return memcmp(listener->address, zero,
-		   listener->family == WD_INET4 ? 4 : 16) == 0;
+	if (listener->family == WD_INET4)
+		return memcmp(listener->address, zero, 4) == 0;
+	/* "::ffff:0.0.0.0" is the wildcard of IPv4. */
+	return memcmp(listener->address, zero, 16) == 0 ||
+	    (memcmp(listener->address, mapped_prefix, sizeof(mapped_prefix)) ==
+		    0 &&
+		memcmp(listener->address + 12, zero, 4) == 0);
 }
 
 static bool
@@ -115,6 +136,8 @@ has_exact(const struct wd_listeners *found, uint64_t netns,
 
 	for (i = 0; i < found->count; i++)
 		if (found->items[i].netns == netns &&
+		    /* Bound to a device it answers only what comes that way. */
+		    found->items[i].interface == 0 &&
 		    is_exactly(&found->items[i], address))
 			return true;
 	return false;

@@ -309,6 +309,7 @@ wd_attest_port(const struct wd_evidence *evidence,
 	WD_CLEANUP(memo_release) struct wd_digest_memo memo = { NULL, 0, 0 };
 	enum wd_status st;
 	uint32_t retries;
+	bool seen = false;
 
 	memset(&look, 0, sizeof(look));
 	st = check_question(question, err);
@@ -321,6 +322,10 @@ wd_attest_port(const struct wd_evidence *evidence,
 		look.memo = &memo;
 		look.retries = retries;
 		st = look_once(&look, err);
+		/* What was there a moment ago comes and goes: no negative. */
+		if (seen && look.listeners.count == 0)
+			look.moved |= 1U << WEIGHTD__V1__MOVED__MOVED_LISTENERS;
+		seen |= look.listeners.count > 0;
 		if (st != WD_OK || look.moved == 0 ||
 		    wd_deadline_passed(deadline))
 			break;

@@ -7,6 +7,8 @@
 
 /* Below this no engine would map a model; keeps the search off small files. */
 #define SMALL_BYTES 1024
+/* Larger files of unknown content are no locale archives or fonts. */
+#define LARGE_DATA (16ULL << 20)
 
 /* Raises NO to what was found; YES stays. */
 static void
@@ -56,6 +58,14 @@ wd_look_maps_weights(struct wd_look *look, const struct wd_process *process,
 	return known;
 }
 
+/* Whatever format it has, a model can be in it. */
+static bool
+is_large_data(const struct wd_mapping *row)
+{
+	return !row->executable && row->readable &&
+	    wd_may_be_weights(row->type) && row->end - row->start >= LARGE_DATA;
+}
+
 enum wd_tristate
 wd_look_holds_weights(struct wd_look *look, const struct wd_member *member)
 {
@@ -70,6 +80,9 @@ wd_look_holds_weights(struct wd_look *look, const struct wd_member *member)
 		known = WD_NOT_KNOWN;
 	learn(&known,
 	    wd_look_maps_weights(look, &member->process, &member->mappings));
+	for (i = 0; i < member->mappings.count && known != WD_YES; i++)
+		if (is_large_data(&member->mappings.items[i]))
+			known = WD_YES;
 	for (i = 0; i < member->descriptors.count && known != WD_YES; i++) {
 		const struct wd_descriptor *d = &member->descriptors.items[i];
 		struct wd_object_ref ref = { member->pid, d->tid, false, 0, 0,

@@ -33,6 +33,11 @@ mapped_grade(const struct wd_grade_facts *facts, const char **reason)
 		*reason = "mappings cover only a part of its tensors";
 		return GRADE(INFERRED);
 	}
+	if (facts->writable) {
+		*reason = "mapped shared and writable: it may change at any "
+			  "moment without a trace";
+		return GRADE(INFERRED);
+	}
 	if (facts->capped) {
 		*reason = "held only by a descendant that listens, or may "
 			  "listen, on a port of its own";
@@ -98,21 +103,48 @@ maps(const struct wd_hold *hold)
 	return hold->is_mapping && hold->readable;
 }
 
+/* Where byte 0 of the file would lie by this mapping. Wraps on purpose. */
+static uint64_t
+base_of(const struct wd_look *look, const struct wd_hold *hold)
+{
+	return look->members[hold->member].mappings.items[hold->row].start -
+	    hold->range.offset;
+}
+
+/* The largest mapping of the member: others count only when they lie as it
+ * does, so that pages which changed places make no tensor. */
+static const struct wd_hold *
+largest(const struct wd_held *held, size_t member)
+{
+	const struct wd_hold *found = NULL;
+	size_t i;
+
+	for (i = 0; i < held->hold_count; i++)
+		if (held->holds[i].member == member && maps(&held->holds[i]) &&
+		    (found == NULL ||
+			held->holds[i].range.size_bytes >
+			    found->range.size_bytes))
+			found = &held->holds[i];
+	return found;
+}
+
 /* How the readable mappings of one member cover the file. */
 static enum wd_status
-cover_by(const struct wd_group *group, const struct wd_model *model,
-    const struct wd_model_file *file, size_t member,
-    struct wd_coverage *coverage)
+cover_by(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_model *model, const struct wd_model_file *file,
+    size_t member, struct wd_coverage *coverage)
 {
 	const struct wd_held *held = &group->held[file->held];
+	const struct wd_hold *main = largest(held, member);
 	WD_CLEANUP(wd_free_scoped) struct wd_range *ranges = NULL;
 	size_t i, count = 0;
 
 	ranges = wd_calloc(held->hold_count, sizeof(*ranges));
 	if (ranges == NULL)
 		return WD_NOMEM;
-	for (i = 0; i < held->hold_count; i++)
-		if (held->holds[i].member == member && maps(&held->holds[i]))
+	for (i = 0; i < held->hold_count && main != NULL; i++)
+		if (held->holds[i].member == member && maps(&held->holds[i]) &&
+		    base_of(look, &held->holds[i]) == base_of(look, main))
 			ranges[count++] = held->holds[i].range;
 	return wd_bundle_coverage(
 	    model->bundle, file->bundle_file, ranges, count, coverage);
@@ -142,7 +174,7 @@ cover(const struct wd_look *look, const struct wd_group *group,
 		    (sure && is_capped(look, &held->holds[i])))
 			continue;
 		last = held->holds[i].member;
-		st = cover_by(group, model, file, last, &one);
+		st = cover_by(look, group, model, file, last, &one);
 		if (st == WD_OK && one.bytes_covered > coverage->bytes_covered)
 			*coverage = one;
 	}
@@ -164,6 +196,7 @@ measure(const struct wd_look *look, const struct wd_group *group,
 		const struct wd_hold *hold = &group->held[file->held].holds[i];
 
 		facts->mapped |= maps(hold);
+		facts->writable |= hold->shared_writable;
 		facts->open |= !hold->is_mapping && hold->readable;
 	}
 	st = cover(look, group, model, file, false, &file->coverage);
@@ -316,8 +349,11 @@ changed_since(const struct wd_look *look, const struct wd_model *model,
 static bool
 is_hollow(const struct wd_file_state *state)
 {
-	return state->sparse == WD_YES &&
-	    state->size_bytes > state->allocated_bytes &&
+	if (state->sparse != WD_YES)
+		return false;
+	/* Blocks that are allocated and were never written: a download that
+	 * reserved its space. */
+	return state->allocated_bytes >= state->size_bytes ||
 	    state->size_bytes - state->allocated_bytes >= HOLLOW_BYTES;
 }
 

@@ -351,3 +351,46 @@ wd_look_written(
 	}
 	return WD_OK;
 }
+
+bool
+wd_look_written_again(struct wd_look *look, struct wd_group *group)
+{
+	bool changed = false;
+	size_t i, j, k;
+
+	for (i = 0; i < group->member_count; i++) {
+		struct wd_member *m = &look->members[group->members[i]];
+		bool private = false;
+
+		for (j = 0; j < group->held_count; j++)
+			for (k = 0; group->held[j].used &&
+			     k < group->held[j].hold_count;
+			     k++) {
+				const struct wd_hold *hold =
+				    &group->held[j].holds[k];
+
+				private |= hold->is_mapping &&
+				    hold->member == group->members[i] &&
+				    !m->mappings.items[hold->row].shared;
+			}
+		if (!private ||
+		    wd_host_written(look->with->host, &m->process,
+			look->deadline, &m->mappings, NULL) != WD_OK)
+			continue;
+		for (j = 0; j < group->held_count; j++)
+			for (k = 0; group->held[j].used &&
+			     k < group->held[j].hold_count;
+			     k++) {
+				const struct wd_hold *hold =
+				    &group->held[j].holds[k];
+
+				changed |= hold->is_mapping &&
+				    hold->member == group->members[i] &&
+				    !m->mappings.items[hold->row].shared &&
+				    m->mappings.items[hold->row]
+					    .written_bytes !=
+					hold->written_bytes;
+			}
+	}
+	return changed;
+}

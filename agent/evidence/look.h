@@ -312,6 +312,9 @@ size_t wd_group_find_held(
 enum wd_status wd_look_written(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
 
+/* held.c: whether private pages of weights were written since. */
+bool wd_look_written_again(struct wd_look *look, struct wd_group *group);
+
 /* claims.c */
 enum wd_status wd_look_claims(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;

@@ -360,6 +360,17 @@ keep_a_model(struct wd_group *group)
 	}
 }
 
+/* A model is held and another one is named: the named one is in question as
+ * well when the process has read that many bytes. */
+static bool
+may_have_read(const struct wd_look *look, const struct wd_claim *claim)
+{
+	const struct wd_process *p = &look->members[claim->member].process;
+
+	return p->io_status == WD_OK &&
+	    p->read_bytes >= claim->file.state.size_bytes;
+}
+
 static enum wd_status
 models_of_claims(struct wd_look *look, struct wd_group *group)
 {
@@ -375,7 +386,8 @@ models_of_claims(struct wd_look *look, struct wd_group *group)
 
 		if (!claim->leads_to_file || claim->agrees == WD_YES)
 			continue;
-		if (claim->use == WD_CLAIM_MODEL && had_model)
+		if (claim->use == WD_CLAIM_MODEL && had_model &&
+		    !may_have_read(look, claim))
 			continue;
 		st = model_of_claim(look, group, claim);
 		if (st != WD_OK)

@@ -217,8 +217,7 @@ has_new_weights(
 		struct wd_object_ref ref = { m->pid, m->process.live_tid, true,
 			row->start, row->end, -1 };
 
-		if (row->executable || !row->readable ||
-		    !wd_may_be_weights(row->type) ||
+		if (!row->readable || !wd_may_be_weights(row->type) ||
 		    row->end - row->start < SMALL_MAPPING_BYTES ||
 		    was_there(&m->mappings, row))
 			continue;
@@ -271,6 +270,115 @@ files_again(struct wd_look *look, const struct wd_model *model)
 	}
 }
 
+static bool
+is_known_object(const struct wd_look *look, const struct wd_descriptor *d)
+{
+	size_t i, j;
+
+	for (i = 0; i < look->group_count; i++)
+		for (j = 0; j < look->groups[i].held_count; j++) {
+			const struct wd_file_state *s =
+			    &look->groups[i].held[j].first_state;
+
+			if (s->device == d->device && s->inode == d->inode)
+				return true;
+		}
+	return false;
+}
+
+/* Weights that were opened while we looked may be loaded by now. */
+static enum wd_status
+descriptors_again(struct wd_look *look, size_t index)
+{
+	const struct wd_member *member = &look->members[index];
+	struct wd_descriptors now;
+	enum wd_status st;
+	size_t i;
+
+	if (member->descriptors_status != WD_OK || !member->candidate ||
+	    member->ended)
+		return WD_OK;
+	memset(&now, 0, sizeof(now));
+	st = wd_host_descriptors(
+	    look->with->host, &member->process, look->deadline, &now, NULL);
+	for (i = 0; i < now.count && st == WD_OK; i++) {
+		const struct wd_descriptor *d = &now.items[i];
+		struct wd_object_ref ref = { member->pid, d->tid, false, 0, 0,
+			d->fd };
+
+		if (d->readable && wd_may_be_weights(d->type) &&
+		    !is_known_object(look, d) &&
+		    wd_look_is_weights(look, &ref, NULL) == WD_YES)
+			look->moved |= MOVED(MAPPINGS);
+	}
+	wd_descriptors_release(&now);
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+static bool
+is_member(const struct wd_look *look, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < look->member_count; i++)
+		if (look->members[i].pid == pid)
+			return true;
+	return false;
+}
+
+static bool
+was_running(const struct wd_pids *pids, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < pids->count; i++)
+		if (pids->items[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* A process that was started below a member while we looked, and holds
+ * weights. */
+static bool
+is_new_worker(struct wd_look *look, const struct wd_pid *row)
+{
+	struct wd_process process;
+	struct wd_mappings rows;
+	bool worker = false;
+
+	if (!is_member(look, row->ppid) || is_member(look, row->pid) ||
+	    was_running(&look->pids, row->pid))
+		return false;
+	memset(&process, 0, sizeof(process));
+	memset(&rows, 0, sizeof(rows));
+	if (wd_host_process(look->with->host, row->pid, &process, NULL) ==
+		WD_OK &&
+	    wd_host_mappings(look->with->host, &process, look->deadline, &rows,
+		NULL) == WD_OK)
+		worker = wd_look_maps_weights(look, &process, &rows) == WD_YES;
+	wd_mappings_release(&rows);
+	wd_process_release(&process);
+	return worker;
+}
+
+static enum wd_status
+workers_again(struct wd_look *look)
+{
+	struct wd_pids now;
+	enum wd_status st;
+	size_t i;
+
+	if (look->group_count == 0)
+		return WD_OK;
+	memset(&now, 0, sizeof(now));
+	st = wd_host_pids(look->with->host, look->deadline, &now, NULL);
+	for (i = 0; i < now.count && st == WD_OK; i++)
+		if (is_new_worker(look, &now.items[i]))
+			look->moved |= MOVED(IDENTITY);
+	wd_pids_release(&now);
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
 enum wd_status
 wd_look_again(struct wd_look *look, struct wd_error *err)
 {
@@ -280,6 +388,16 @@ wd_look_again(struct wd_look *look, struct wd_error *err)
 	look->identity_again = true;
 	look->mappings_again = true;
 	look->files_again = true;
+	for (i = 0; i < look->member_count; i++) {
+		st = descriptors_again(look, i);
+		if (st != WD_OK)
+			return wd_fail(err, st, "re-check: out of memory");
+	}
+	for (i = 0; i < look->group_count; i++)
+		if (wd_look_written_again(look, &look->groups[i]))
+			look->moved |= MOVED(MAPPINGS);
+	if (workers_again(look) != WD_OK)
+		return wd_fail(err, WD_NOMEM, "re-check: out of memory");
 	for (i = 0; i < look->group_count; i++)
 		for (j = 0; j < look->groups[i].model_count; j++)
 			files_again(look, &look->groups[i].models[j]);

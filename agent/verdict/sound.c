@@ -421,6 +421,11 @@ rule_none(const struct wd_unit *unit, struct wd_ruling *ruling)
 		    "ORPHAN_HOLDER: the port is only kept open by a process "
 		    "that inherited it and serves nothing; end that process "
 		    "and start the server");
+	if (unit->group != NULL && unit->group->n_candidates > 0)
+		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8,
+		    "NONE: only adapters, drafts or projectors are held, and "
+		    "no model that they could belong to; ask again when the "
+		    "server has loaded its model");
 	return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8,
 	    "NONE: no process behind the port holds weights that can be seen; "
 	    "ask the worker's own port, or have the server map its file");

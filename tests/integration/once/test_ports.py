@@ -201,6 +201,12 @@ while time.time() < end:
         self.assert_proven(
             self.once(server.port, "--address", "127.0.0.1"), server.pid)
 
+    def test_the_ipv4_wildcard_in_the_v6_table(self):
+        server = self.server("0", "--dual", "--address", "::ffff:0.0.0.0",
+                             "--model", self.bundle())
+        self.assert_proven(
+            self.once(server.port, "--address", "127.0.0.1"), server.pid)
+
     def test_A23_time_wait_is_no_listener(self):
         server = self.server("0", "--model", self.bundle())
         port = server.port

@@ -39,6 +39,8 @@ class Usage(OnceTest):
             (("--once", "80", "--with", "adapter="), "adapter"),
             (("--once", "80", "--format", "xml"), "text or json"),
             (("--once", "80", "--address", "localhost"), "127.0.0.1"),
+            (("--once", "80", "--address", "0.0.0.0"), "every address"),
+            (("--once", "80", "--address", "::"), "every address"),
             (("--once", "80", "--netns", "x"), "--netns"),
             (("--once", "80", "--nonsense"), "--help"),
             (("--once", "80", "extra"), "--help"),

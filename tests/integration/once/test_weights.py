@@ -217,6 +217,22 @@ class Weights(OnceTest):
             (file,) = answer.model["bundle"]["files"]
             self.assertEqual(file["digestState"], "DIGEST_STATE_COMPUTED")
 
+    def test_mapped_shared_and_writable_may_change_at_any_moment(self):
+        path = self.bundle()
+        server = self.server("0")
+        server.do(f"shared-writable {path}")
+        answer = self.once(server.port, "--digest", self.sha256(path))
+        self.assertEqual(grade(answer.model), "INFERRED")
+        self.assertEqual((answer.kind, answer.line), ("UNVERIFIABLE", 8))
+
+    def test_a_named_model_that_was_read_beside_a_mapped_one(self):
+        good = self.bundle("good.gguf", "--seed", "1")
+        bad = self.bundle("bad.gguf", "--seed", "2", "--elements", "65536")
+        server = self.server("0", "--model", bad, "--load", "read-close")
+        server.do(f"load mmap {good}")
+        answer = self.once(server.port, "--digest", self.sha256(good))
+        self.assertEqual((answer.kind, answer.line), ("UNVERIFIABLE", 7))
+
     def test_exec_starts_a_new_generation(self):
         a = self.bundle("a.gguf", "--seed", "1")
         server = self.server("0", "--model", a)
