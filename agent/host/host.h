@@ -7,10 +7,17 @@
  * process or a file system chose (names, paths, arguments) are `wd_bytes`,
  * never C strings.
  *
- * Every call takes a deadline (NULL: none) and keeps it. A result says how much
- * of the look was completed: `complete` false means that a negative must not be
- * drawn from it, and `blind` says why. About a single process GONE, DENIED
- * and UNSUPPORTED are ordinary results, returned as status.
+ * A call whose length depends on the system (lists, mappings, descriptors)
+ * takes a deadline (NULL: none) and looks at it between steps; one step, a
+ * file of /proc or a namespace, may overrun it. The others (identity, confirm,
+ * process, open_*, file_state, quiet) take none: they make a bounded number of
+ * system calls, but each of those can wait for as long as a network or FUSE
+ * file system does not answer. Call these where waiting is allowed.
+ *
+ * A result says how much of the look was completed: `complete` false means
+ * that a negative must not be drawn from it, and `blinds` says why. About a
+ * single process GONE, DENIED and UNSUPPORTED are ordinary results, returned
+ * as status.
  */
 #ifndef WD_HOST_HOST_H
 #define WD_HOST_HOST_H
@@ -132,7 +139,8 @@ struct wd_file_state {
 	uint64_t links;
 	uint64_t fs_id;          /* identifies the mounted file system */
 	char fs_type[32];        /* "ext4", "overlay", "nfs"; "" not known */
-	bool trusted_times;      /* local, nanosecond times, leases: rule 5 */
+	bool trusted_times;      /* local, in nanoseconds, moved by stores
+				  * through mappings too, leases: rule 5 */
 	enum wd_tristate sparse; /* has holes inside its size */
 	bool in_memory;          /* memfd, tmpfs without a name, shm */
 };
@@ -480,14 +488,16 @@ enum wd_status wd_host_descriptors(struct wd_host *host,
  * path below the process's root, and must then have the device and inode that
  * the mapping printed, on a file system where those can be compared.
  * Errors: WD_GONE, WD_DENIED (cannot be verified: BLIND), WD_INVALID (no
- * regular file), WD_STALE. The caller releases `file`. */
+ * regular file), WD_STALE. The caller releases `file`; on an error its `fd`
+ * is -1 and nothing is to be released. */
 enum wd_status wd_host_open_object(struct wd_host *host,
     const struct wd_object_ref *ref, const struct wd_mapping *mapping,
     struct wd_file *file, struct wd_error *err) WD_MUST_CHECK;
 
 /* What is at `path` now as process `pid` would see it (its root and working
  * directory): to compare with, and to follow claims; never evidence. Never
- * blocks on a FIFO or device. Errors: WD_GONE, WD_DENIED, WD_INVALID. */
+ * blocks on a FIFO or device. `file` as above. Errors: WD_GONE, WD_DENIED,
+ * WD_INVALID. */
 enum wd_status wd_host_open_path(struct wd_host *host, pid_t pid,
     struct wd_slice path, struct wd_file *file,
     struct wd_error *err) WD_MUST_CHECK;

@@ -25,59 +25,72 @@ tear_down(void)
 	scene_end(&s);
 }
 
-/* Calls of one look that nothing disturbs. */
-static unsigned
-calls_of_a_look(void)
+static void
+ask_anew(void)
 {
+	wd_store_free(&s.store);
+	ck_assert_int_eq(wd_store_open_memory(&s.store, NULL), WD_OK);
 	scene_ask(&s);
-	return (unsigned)wd_host_fixture_calls(s.host, NULL);
 }
 
-/* At the end of a look everything is read again: the files, the mappings, the
- * listeners, the owners, the identity, one call each in this scene. What
- * changes after it was read again has changed after the look. */
-enum { IDENTITY, OWNER, LISTENER, MAPPING, FILES };
+typedef void change_fn(const char *of, unsigned calls);
+typedef bool late_fn(void);
 
-/* Forces the change before call 1, 2, ... of a look. `is_late` tells the truth
- * after the change from the one before. */
-static void
-force(void (*change)(unsigned calls), bool (*is_late)(void), unsigned what)
+static bool
+is_stale(change_fn *change, late_fn *is_late, const char *of, unsigned calls)
 {
-	unsigned calls = calls_of_a_look(), n;
+	scene_put(&s, "/after", "[]");
+	change(of, calls);
+	ask_anew();
+	return !is_late() && s.all->n_moved == 0;
+}
 
-	ck_assert_uint_gt(calls, 10);
+/* Forces the change at every moment of a look. `of` is the operation that
+ * reads what changes: a change before its last call must be noticed. Whatever
+ * changes behind that has changed after the look, and from then on the earlier
+ * answer stands. `is_late` tells the truth after the change from the one
+ * before. */
+static void
+force(change_fn *change, late_fn *is_late, const char *of)
+{
+	unsigned calls, reads, n;
+	bool ended = false;
+
+	ask_anew();
+	calls = (unsigned)wd_host_fixture_calls(s.host, NULL);
+	reads = (unsigned)wd_host_fixture_calls(s.host, of);
+	ck_assert_uint_ge(reads, 2);
+	for (n = 0; n < reads; n++)
+		ck_assert_msg(!is_stale(change, is_late, of, n),
+		    "before call %u of %u of %s", n + 1, reads, of);
 	for (n = 0; n <= calls; n++) {
-		scene_put(&s, "/after", "[]");
-		change(n);
-		wd_store_free(&s.store);
-		ck_assert_int_eq(wd_store_open_memory(&s.store, NULL), WD_OK);
-		scene_ask(&s);
-		if (n == calls)
-			ck_assert_msg(!is_late(), "after the last call");
-		else if (n < calls - what)
-			ck_assert_msg(is_late() || s.all->n_moved > 0,
-			    "before call %u of %u", n + 1, calls);
+		bool stale = is_stale(change, is_late, NULL, n);
+
+		ck_assert_msg(
+		    stale || !ended, "before call %u of %u", n + 1, calls);
+		ended = stale;
 	}
+	ck_assert(ended);
 }
 
 /* ---- another process under the pid --------------------------------------- */
 
 static void
-reuse_pid(unsigned calls)
+reuse_pid(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100/start", "777");
+	scene_after(&s, of, calls, "/processes/100/start", "777");
 }
 
 static void
-exec_other(unsigned calls)
+exec_other(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100/exec_token", "777");
+	scene_after(&s, of, calls, "/processes/100/exec_token", "777");
 }
 
 static void
-exec_other_file(unsigned calls)
+exec_other_file(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100/exe/inode", "777");
+	scene_after(&s, of, calls, "/processes/100/exe/inode", "777");
 }
 
 static bool
@@ -103,26 +116,26 @@ has_new_program(void)
 
 START_TEST(pid_reuse)
 {
-	force(reuse_pid, has_new_start, IDENTITY);
+	force(reuse_pid, has_new_start, "process_identity");
 }
 END_TEST
 
 START_TEST(exec)
 {
-	force(exec_other, has_new_token, IDENTITY);
+	force(exec_other, has_new_token, "process_identity");
 }
 END_TEST
 
 START_TEST(exec_of_another_file)
 {
-	force(exec_other_file, has_new_program, IDENTITY);
+	force(exec_other_file, has_new_program, "process_identity");
 }
 END_TEST
 
 static void
-end_process(unsigned calls)
+end_process(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100", NULL);
+	scene_after(&s, of, calls, "/processes/100", NULL);
 }
 
 static bool
@@ -133,16 +146,16 @@ says_gone(void)
 
 START_TEST(the_process_ends)
 {
-	force(end_process, says_gone, IDENTITY);
+	force(end_process, says_gone, "process_identity");
 }
 END_TEST
 
 /* ---- another owner ------------------------------------------------------- */
 
 static void
-change_owner(unsigned calls)
+change_owner(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/holders/items/0",
+	scene_after(&s, of, calls, "/holders/items/0",
 	    "{'inode': 77, 'pid': 50, 'fd': 3}");
 }
 
@@ -155,43 +168,44 @@ has_new_owner(void)
 
 START_TEST(the_owner_changes)
 {
-	force(change_owner, has_new_owner, OWNER);
+	force(change_owner, has_new_owner, "holders");
 }
 END_TEST
 
 static void
-change_socket(unsigned calls)
+change_socket(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/listeners/items/0/cookie", "6");
+	scene_after(&s, of, calls, "/listeners/items/0/cookie", "6");
 }
 
-/* The cookie is not part of the answer: a look that saw both must say so. */
-static unsigned cookie_changed_at;
+/* The cookie is not part of the answer: whoever saw both looks anew. */
+static bool before_all;
 
 static void
-note_cookie(unsigned calls)
+note_cookie(const char *of, unsigned calls)
 {
-	cookie_changed_at = calls;
-	change_socket(calls);
+	/* The first call of all asks who the host is. */
+	before_all = calls <= (of == NULL ? 1 : 0);
+	change_socket(of, calls);
 }
 
 static bool
 looked_anew(void)
 {
 	/* Before its listeners were read the first time, nothing moved. */
-	return s.all->retries > 0 || cookie_changed_at <= 1;
+	return s.all->retries > 0 || before_all;
 }
 
 START_TEST(another_socket_with_the_same_number)
 {
-	force(note_cookie, looked_anew, LISTENER);
+	force(note_cookie, looked_anew, "listeners");
 }
 END_TEST
 
 static void
-add_listener(unsigned calls)
+add_listener(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/listeners/items/-",
+	scene_after(&s, of, calls, "/listeners/items/-",
 	    "{'family': 4, 'address': '0.0.0.0', 'port': 8080,"
 	    " 'inode': 78}");
 }
@@ -204,17 +218,17 @@ has_two_listeners(void)
 
 START_TEST(a_second_listener_appears)
 {
-	force(add_listener, has_two_listeners, LISTENER);
+	force(add_listener, has_two_listeners, "listeners");
 }
 END_TEST
 
 /* ---- another file -------------------------------------------------------- */
 
 static void
-swap_mapping(unsigned calls)
+swap_mapping(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100/mappings/items/0/file",
-	    "'w.gguf'");
+	scene_after(
+	    &s, of, calls, "/processes/100/mappings/items/0/file", "'w.gguf'");
 }
 
 static bool
@@ -228,7 +242,7 @@ is_wrong_model(void)
 START_TEST(the_mapping_is_of_another_file)
 {
 	scene_gguf(&s, "w.gguf", "Wrong", NULL, 64, 2);
-	force(swap_mapping, is_wrong_model, MAPPING);
+	force(swap_mapping, is_wrong_model, "mappings");
 }
 END_TEST
 
@@ -239,14 +253,29 @@ START_TEST(a_large_mapping_is_of_another_file)
 	scene_gguf(&s, "w.gguf", "Wrong", NULL, 4096, 2);
 	scene_unmap_all(&s, 100);
 	scene_map(&s, 100, "m.gguf", "/m/m.gguf");
-	force(swap_mapping, is_wrong_model, MAPPING);
+	force(swap_mapping, is_wrong_model, "mappings");
+}
+END_TEST
+
+static bool
+holds_one_model(void)
+{
+	return s.all->n_groups == 1 && s.all->groups[0]->n_candidates == 1;
+}
+
+/* Of two models one goes, and its place is taken by the other. */
+START_TEST(one_of_two_models_takes_the_others_place)
+{
+	scene_gguf(&s, "w.gguf", "Wrong", NULL, 64, 2);
+	scene_map(&s, 100, "w.gguf", "/m/w.gguf");
+	force(swap_mapping, holds_one_model, "mappings");
 }
 END_TEST
 
 static void
-unmap(unsigned calls)
+unmap(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100/mappings/items", "[]");
+	scene_after(&s, of, calls, "/processes/100/mappings/items", "[]");
 }
 
 static bool
@@ -257,14 +286,14 @@ is_not_resident(void)
 
 START_TEST(the_mapping_goes)
 {
-	force(unmap, is_not_resident, MAPPING);
+	force(unmap, is_not_resident, "mappings");
 }
 END_TEST
 
 static void
-map_second(unsigned calls)
+map_second(const char *of, unsigned calls)
 {
-	scene_after(&s, NULL, calls, "/processes/100/mappings/items/-",
+	scene_after(&s, of, calls, "/processes/100/mappings/items/-",
 	    "{'file': 'w.gguf', 'path': '/m/w.gguf', 'start': 281474976710656,"
 	    " 'end': 281474976976896}");
 }
@@ -278,17 +307,17 @@ has_two_models(void)
 START_TEST(a_second_model_is_mapped)
 {
 	scene_gguf(&s, "w.gguf", "Wrong", NULL, 4096, 2);
-	force(map_second, has_two_models, MAPPING);
+	force(map_second, has_two_models, "mappings");
 }
 END_TEST
 
 /* ---- the file is written ------------------------------------------------- */
 
 static void
-touch_file(unsigned calls)
+touch_file(const char *of, unsigned calls)
 {
 	scene_after(
-	    &s, NULL, calls, "/files/m.gguf/ctime_ns", "1699999999000000000");
+	    &s, of, calls, "/files/m.gguf/ctime_ns", "1699999999000000000");
 }
 
 static bool
@@ -301,7 +330,7 @@ has_new_ctime(void)
 
 START_TEST(the_file_is_written)
 {
-	force(touch_file, has_new_ctime, FILES);
+	force(touch_file, has_new_ctime, "file_state");
 }
 END_TEST
 
@@ -384,6 +413,7 @@ WD_TEST(another_socket_with_the_same_number);
 WD_TEST(a_second_listener_appears);
 WD_TEST(the_mapping_is_of_another_file);
 WD_TEST(a_large_mapping_is_of_another_file);
+WD_TEST(one_of_two_models_takes_the_others_place);
 WD_TEST(the_mapping_goes);
 WD_TEST(a_second_model_is_mapped);
 WD_TEST(the_file_is_written);

@@ -1,5 +1,6 @@
 /* The Linux backend on small folders laid out like /proc: nothing here asks
  * the running kernel. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 
 #include "base/mem.h"
 #include "host/linux/linux.h"
+#include "support/dents_shim.h"
 #include "support/proctree.h"
 #include "support/suite.h"
 #include "support/tempdir.h"
@@ -480,6 +482,179 @@ START_TEST(process_ids_and_parents)
 }
 END_TEST
 
+/* ---- what cannot be read is not gone ------------------------------------- */
+
+static const struct {
+	const char *text; /* of stat; NULL: a folder */
+	enum wd_status why;
+} stats[] = {
+	{ "30 (c", WD_MALFORMED },
+	{ "", WD_MALFORMED },
+	{ NULL, WD_INVALID },
+};
+
+START_TEST(test_B23_a_process_whose_stat_is_not_read_is_a_blind_spot)
+{
+	struct wd_deadline deadline = wd_deadline_none();
+	struct wd_pids pids;
+
+	wd_tree_process(dir, 4, 1, "a");
+	if (stats[_i].text != NULL)
+		wd_tree_file(dir, "30/stat", stats[_i].text);
+	else
+		wd_tree_folder(dir, "30/stat");
+	open_host();
+	ck_assert_int_eq(wd_host_pids(host, &deadline, &pids, NULL), WD_OK);
+	ck_assert(!pids.complete);
+	ck_assert_uint_eq(pids.count, 1);
+	ck_assert_uint_eq(pids.blinds.count, 1);
+	ck_assert_int_eq(pids.blinds.items[0].why, stats[_i].why);
+	ck_assert_int_eq(pids.blinds.items[0].pid, 30);
+	wd_pids_release(&pids);
+}
+END_TEST
+
+/* Takes every right from a file of the tree and from this test. */
+static bool
+forbid(const char *name)
+{
+	return geteuid() == 0 && chmod(dir, 0755) == 0 &&
+	    chmod(wd_temp_path(dir, name), 0) == 0 &&
+	    setresgid(65534, 65534, 65534) == 0 &&
+	    setresuid(65534, 65534, 65534) == 0;
+}
+
+/* One refusal, of process 30; the remedy depends on the rights one has. */
+static void
+check_refused(const struct wd_blinds *blinds, bool may_trace)
+{
+	ck_assert_uint_eq(blinds->count, 1);
+	ck_assert_int_eq(blinds->items[0].why, WD_DENIED);
+	ck_assert_int_eq(blinds->items[0].pid, 30);
+	ck_assert_int_eq(
+	    strstr(blinds->items[0].remedy, "with CAP_SYS_PTRACE") == NULL,
+	    may_trace);
+	ck_assert_int_eq(
+	    strstr(blinds->items[0].reason, "security module") != NULL &&
+		strstr(blinds->items[0].remedy, "on the host") != NULL,
+	    may_trace);
+}
+
+static const struct {
+	const char *rights;
+	bool may_trace;
+} tracers[] = {
+	{ "CapEff:\t0000000000000000\n", false },
+	{ "CapEff:\t0000000000080000\n", true },
+};
+
+START_TEST(test_B23_refused_process_in_the_list)
+{
+	struct wd_deadline deadline = wd_deadline_none();
+	struct wd_pids pids;
+
+	wd_tree_file(dir, "self/status", tracers[_i].rights);
+	wd_tree_process(dir, 30, 1, "c");
+	open_host();
+	if (!forbid("30/stat"))
+		return;
+	ck_assert_int_eq(wd_host_pids(host, &deadline, &pids, NULL), WD_OK);
+	ck_assert(!pids.complete);
+	check_refused(&pids.blinds, tracers[_i].may_trace);
+	wd_pids_release(&pids);
+}
+END_TEST
+
+START_TEST(test_B23_refused_descriptors)
+{
+	struct wd_holders found;
+
+	wd_tree_file(dir, "self/status", tracers[_i].rights);
+	wd_tree_process(dir, 30, 1, "c");
+	open_host();
+	if (!forbid("30/fd"))
+		return;
+	found = holders_of(77);
+	ck_assert(!found.complete);
+	check_refused(&found.blinds, tracers[_i].may_trace);
+	wd_holders_release(&found);
+}
+END_TEST
+
+START_TEST(test_B23_refused_threads_may_be_in_other_namespaces)
+{
+	struct wd_listeners found;
+
+	wd_tree_file(dir, "self/status", tracers[_i].rights);
+	wd_tree_net(dir, "net/tcp", "");
+	wd_tree_process(dir, 30, 1, "c");
+	open_host();
+	if (!forbid("30/task"))
+		return;
+	ck_assert_int_eq(listeners(WD_NETNS_ALL, 8080, &found), WD_OK);
+	ck_assert(!found.complete);
+	check_refused(&found.blinds, tracers[_i].may_trace);
+	wd_listeners_release(&found);
+}
+END_TEST
+
+START_TEST(refused_maps_and_descriptors_name_the_remedy)
+{
+	struct wd_deadline deadline = wd_deadline_none();
+	struct wd_descriptors descriptors;
+	struct wd_mappings mappings;
+	struct wd_process process;
+	struct wd_error err;
+	bool may_trace = tracers[_i].may_trace;
+
+	wd_tree_file(dir, "self/status", tracers[_i].rights);
+	wd_tree_process(dir, 30, 1, "c");
+	wd_tree_file(dir, "30/maps", "");
+	open_host();
+	ck_assert_int_eq(wd_host_process(host, 30, &process, NULL), WD_OK);
+	if (geteuid() == 0)
+		ck_assert_int_eq(chmod(wd_temp_path(dir, "30/fd"), 0), 0);
+	if (!forbid("30/maps"))
+		return;
+	ck_assert_int_eq(
+	    wd_host_mappings(host, &process, &deadline, &mappings, &err),
+	    WD_DENIED);
+	ck_assert_int_eq(
+	    strstr(err.message, "security module") != NULL, may_trace);
+	ck_assert_int_eq(
+	    wd_host_descriptors(host, &process, &deadline, &descriptors, &err),
+	    WD_DENIED);
+	ck_assert_int_eq(
+	    strstr(err.message, "security module") != NULL, may_trace);
+	ck_assert_int_eq(
+	    strstr(err.message, "as root with CAP_SYS_PTRACE") == NULL,
+	    may_trace);
+	wd_process_release(&process);
+}
+END_TEST
+
+static const struct {
+	int os_errno;
+	bool complete;
+} ends[] = { { EIO, false }, { EACCES, false }, { ENOENT, true },
+	{ ESRCH, true } };
+
+START_TEST(a_list_of_threads_that_breaks_off_is_a_blind_spot)
+{
+	struct wd_listeners found;
+
+	wd_tree_net(dir, "net/tcp", "");
+	wd_tree_process(dir, 30, 1, "c");
+	open_host();
+	wd_dents_failing = "/30/task";
+	wd_dents_errno = ends[_i].os_errno;
+	ck_assert_int_eq(listeners(WD_NETNS_ALL, 8080, &found), WD_OK);
+	ck_assert_int_eq(found.complete, ends[_i].complete);
+	ck_assert_int_eq(found.blinds.count == 0, ends[_i].complete);
+	wd_listeners_release(&found);
+}
+END_TEST
+
 START_TEST(no_memory_for_a_process)
 {
 	struct wd_process process;
@@ -710,6 +885,13 @@ main(void)
 	WD_TEST(no_memory_is_an_error);
 	WD_TEST(all_facts_of_a_process);
 	WD_TEST(process_ids_and_parents);
+	WD_LOOP(
+	    test_B23_a_process_whose_stat_is_not_read_is_a_blind_spot, stats);
+	WD_LOOP(test_B23_refused_process_in_the_list, tracers);
+	WD_LOOP(test_B23_refused_descriptors, tracers);
+	WD_LOOP(test_B23_refused_threads_may_be_in_other_namespaces, tracers);
+	WD_LOOP(refused_maps_and_descriptors_name_the_remedy, tracers);
+	WD_LOOP(a_list_of_threads_that_breaks_off_is_a_blind_spot, ends);
 	WD_TEST(no_memory_for_a_process);
 	WD_TEST(mappings_by_text_alone);
 	WD_TEST(written_pages_from_smaps);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "host/linux/procnet.h"
 #include "support/livehost.h"
 #include "support/proctree.h"
 #include "support/suite.h"
@@ -378,6 +379,37 @@ START_TEST(a_captured_tree_without_ipv6)
 }
 END_TEST
 
+/* ---- rows ---------------------------------------------------------------- */
+
+#define V6_ONE "00000000000000000000000001000000"
+
+static const struct {
+	const char *ends;
+	enum wd_status status;
+} rows[] = {
+	{ "0100007F:1F90 0200007F:9C40", WD_OK },
+	{ V6_ONE ":1F90 " V6_ONE ":9C40", WD_OK },
+	{ "0100007F:1F90 " V6_ONE ":9C40", WD_MALFORMED },
+	{ V6_ONE ":1F90 0100007F:9C40", WD_MALFORMED },
+	{ "0100007F:1F90 0200007F:19C40", WD_MALFORMED },
+	{ "0100007F:1F90 0200007G:9C40", WD_MALFORMED },
+	{ "0100007F:1F90 0200007F", WD_MALFORMED },
+};
+
+START_TEST(both_ends_of_a_row)
+{
+	struct wd_net_row row;
+	char line[256];
+
+	(void)snprintf(
+	    line, sizeof(line), "   0: %s 01" REST "501 1\n", rows[_i].ends);
+	ck_assert_int_eq(
+	    wd_parse_net_row(wd_slice_text(line), &row), rows[_i].status);
+	if (rows[_i].status == WD_OK)
+		ck_assert_uint_eq(row.remote_port, 0x9c40);
+}
+END_TEST
+
 /* ---- unix sockets -------------------------------------------------------- */
 
 static bool
@@ -523,6 +555,7 @@ WD_LOOP(a_deadline_that_has_passed, ways);
 WD_TEST(captured_tables_are_read);
 WD_TEST(a_captured_tree_without_tables);
 WD_TEST(a_captured_tree_without_ipv6);
+WD_LOOP(both_ends_of_a_row, rows);
 WD_LOOP(a_socketpair_is_a_pair, kinds);
 WD_TEST(a_connected_unix_socket_and_its_server);
 WD_TEST(without_netlink_unix_pairs_are_not_known);

@@ -2,13 +2,18 @@
  * kernel. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/livehost.h"
@@ -239,6 +244,45 @@ START_TEST(the_state_is_that_of_stat)
 }
 END_TEST
 
+/* From here on this call fails, as it does on a broken file system. */
+static bool
+break_fstatfs(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstatfs, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { WD_COUNT(code), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+START_TEST(a_state_that_cannot_be_read_leaves_nothing_open)
+{
+	struct wd_object_ref ref = { getpid(), getpid(), false, 0, 0, -1 };
+	const char *path = wd_temp_path(dir, "a");
+	struct wd_file file;
+	int next;
+
+	wd_temp_write(path, "hello", 5);
+	ref.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!break_fstatfs())
+		LIVE_SKIP("may not filter calls");
+	next = dup(ref.fd);
+	(void)close(next);
+	ck_assert_int_eq(open_path(path, &file), WD_IO);
+	ck_assert_int_eq(file.fd, -1);
+	ck_assert_int_eq(
+	    wd_host_open_object(host, &ref, NULL, &file, NULL), WD_IO);
+	ck_assert_int_eq(file.fd, -1);
+	ck_assert_int_eq(dup(ref.fd), next);
+}
+END_TEST
+
 START_TEST(holes_are_seen)
 {
 	const char *path = wd_temp_path(dir, "sparse");
@@ -269,12 +313,46 @@ START_TEST(file_systems_have_names_and_traits)
 	wd_temp_write(wd_temp_path(dir, "a"), "hello", 5);
 	ck_assert_int_eq(open_path(wd_temp_path(dir, "a"), &file), WD_OK);
 	ck_assert_str_eq(file.state.fs_type, "tmpfs");
-	ck_assert(file.state.trusted_times);
+	ck_assert(!file.state.trusted_times);
 	ck_assert(!file.state.in_memory);
 	wd_file_release(&file);
 	ck_assert_int_eq(open_path("/proc/cpuinfo", &file), WD_OK);
 	ck_assert_str_eq(file.state.fs_type, "proc");
 	ck_assert(!file.state.trusted_times);
+	wd_file_release(&file);
+}
+END_TEST
+
+/* A store into a page that the mapping had read before moves no time there,
+ * so that equal times say nothing. */
+START_TEST(times_in_memory_file_systems_are_not_believed)
+{
+	char path[] = "/dev/shm/wd-test-XXXXXX";
+	struct wd_file_state now;
+	struct wd_file file;
+	char bytes[4096] = "old";
+	void *mapped;
+	volatile char *shared;
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		LIVE_SKIP("no /dev/shm");
+	ck_assert_int_eq(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	mapped = mmap(
+	    NULL, sizeof(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	shared = mapped;
+	ck_assert_int_eq(shared[0], 'o');
+	ck_assert_int_eq(open_path(path, &file), WD_OK);
+	ck_assert_int_eq(unlink(path), 0);
+	shared[0] = 'n';
+	ck_assert_int_eq(munmap(mapped, sizeof(bytes)), 0);
+	(void)close(fd);
+	ck_assert_int_eq(pread(file.fd, bytes, 1, 0), 1);
+	ck_assert_int_eq(bytes[0], 'n');
+	ck_assert_int_eq(wd_host_file_state(host, file.fd, &now, NULL), WD_OK);
+	ck_assert(!file.state.trusted_times);
+	ck_assert(!now.trusted_times);
 	wd_file_release(&file);
 }
 END_TEST
@@ -386,8 +464,10 @@ main(void)
 	WD_TEST(a_descriptor_is_opened_as_the_object_it_is);
 	WD_TEST(devices_sockets_and_pipes_are_told_apart);
 	WD_TEST(the_state_is_that_of_stat);
+	WD_TEST(a_state_that_cannot_be_read_leaves_nothing_open);
 	WD_TEST(holes_are_seen);
 	WD_TEST(file_systems_have_names_and_traits);
+	WD_TEST(times_in_memory_file_systems_are_not_believed);
 	WD_TEST(a_whole_mtime_alone_is_no_sign);
 	WD_TEST(a_lease_tells_of_writers);
 	WD_TEST(no_lease_is_not_quiet);

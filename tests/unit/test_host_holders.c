@@ -181,6 +181,72 @@ START_TEST(a_socket_handed_on_during_the_walk_is_found)
 }
 END_TEST
 
+static struct {
+	int births;         /* still to come, one after each round */
+	bool time_runs_out; /* after the first */
+	int64_t now_ns;
+} storm;
+
+static int64_t
+storm_ns(void *ctx)
+{
+	(void)ctx;
+	return storm.now_ns;
+}
+
+static void
+after_each_round(void *ctx, enum wd_linux_moment at)
+{
+	(void)ctx;
+	if (at != WD_LINUX_AFTER_WALK)
+		return;
+	if (storm.births-- > 0)
+		(void)live_spawn(nothing, NULL);
+	storm.now_ns += storm.time_runs_out ? WD_NS_PER_SECOND : 0;
+}
+
+static const struct {
+	int births;
+	bool time_runs_out;
+	enum wd_status why;
+} storms[] = {
+	{ 2, false, WD_OK },
+	{ 1000, false, WD_LIMIT },
+	{ 1000, true, WD_TIMEDOUT },
+	{ 0, true, WD_TIMEDOUT },
+};
+
+START_TEST(processes_born_to_the_end_of_the_look_are_a_blind_spot)
+{
+	const struct wd_clock clock = { storm_ns, storm_ns, NULL };
+	struct wd_deadline deadline = wd_deadline_in(&clock, 500);
+	struct wd_host_linux_options options = { .at_moment =
+						     after_each_round };
+	struct wd_host *other = live_open_with(&options);
+	struct wd_holders found;
+	size_t i, named = 0;
+
+	storm.births = storms[_i].births;
+	storm.time_runs_out = storms[_i].time_runs_out;
+	ck_assert_int_eq(
+	    wd_host_holders(other, &inode, 1, &deadline, &found, NULL), WD_OK);
+	ck_assert(holds(&found, getpid()));
+	for (i = 0; i < found.blinds.count; i++)
+		if (found.blinds.items[i].why != WD_DENIED) {
+			ck_assert_int_eq(
+			    found.blinds.items[i].why, storms[_i].why);
+			named++;
+		}
+	ck_assert_uint_eq(named, storms[_i].why == WD_OK ? 0 : 1);
+	if (storms[_i].why == WD_OK)
+		check_complete(&found);
+	else
+		ck_assert(!found.complete);
+	wd_holders_release(&found);
+	wd_host_free(&other);
+}
+END_TEST
+
 static void
 exec_sleep(void *argument)
 {
@@ -614,6 +680,7 @@ main(void)
 	WD_TEST(several_sockets_in_one_walk);
 	WD_TEST(test_A7_A13_a_holder_that_vanishes_hides_nobody);
 	WD_TEST(a_socket_handed_on_during_the_walk_is_found);
+	WD_LOOP(processes_born_to_the_end_of_the_look_are_a_blind_spot, storms);
 	WD_TEST(test_A12_an_inherited_socket_in_another_program);
 	WD_TEST(nobody_holds_what_does_not_exist);
 	WD_TEST(threads_with_their_own_table_are_found);

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/dents_shim.h"
 #include "support/livehost.h"
 #include "support/suite.h"
 #include "support/tempdir.h"
@@ -777,6 +778,35 @@ START_TEST(mappings_that_move_are_listed_again_or_reported)
 }
 END_TEST
 
+/* The kernel also gives less than there is room for when a signal comes. */
+START_TEST(a_short_answer_is_not_the_end_of_the_mappings)
+{
+	const char *path = wd_temp_path(dir, "m.gguf");
+	struct wd_process process = live_process(host, getpid());
+	struct wd_mappings found;
+	size_t i, count = 0;
+	int fd;
+
+	make_file(path, 'a');
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (i = 0; i < 64; i++)
+		ck_assert_ptr_ne(
+		    mmap(NULL, 4096, i % 2 == 0 ? PROT_READ : PROT_NONE,
+			MAP_SHARED, fd, 0),
+		    MAP_FAILED);
+	wd_dents_room = 256;
+	found = live_mappings(host, &process);
+	wd_dents_room = 0;
+	ck_assert(found.complete);
+	for (i = 0; i < found.count; i++)
+		count += strcmp((char *)found.items[i].path.data, path) == 0;
+	ck_assert_uint_eq(count, 64);
+	wd_mappings_release(&found);
+	wd_process_release(&process);
+	(void)close(fd);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -807,6 +837,7 @@ main(void)
 	WD_TEST(a_zombie_leader_is_read_through_a_live_thread);
 	WD_TEST(written_private_pages_are_counted);
 	WD_LOOP(mappings_that_move_are_listed_again_or_reported, movements);
+	WD_TEST(a_short_answer_is_not_the_end_of_the_mappings);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

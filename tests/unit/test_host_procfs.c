@@ -133,6 +133,17 @@ START_TEST(maps_flags)
 }
 END_TEST
 
+START_TEST(private_huge_pages_tell_nothing)
+{
+	ck_assert(wd_is_private_hugetlb(
+	    wd_slice_text("Private_Hugetlb:    2048 kB")));
+	ck_assert(!wd_is_private_hugetlb(
+	    wd_slice_text("Private_Hugetlb:       0 kB")));
+	ck_assert(!wd_is_private_hugetlb(
+	    wd_slice_text("Shared_Hugetlb:     2048 kB")));
+}
+END_TEST
+
 START_TEST(smaps_counts_anonymous_and_swap_only)
 {
 	uint64_t bytes = 0;
@@ -489,6 +500,7 @@ WD_LOOP(stat_table, stats);
 WD_TEST(stat_late_fields);
 WD_LOOP(maps_table_B8_U1, maps);
 WD_TEST(maps_flags);
+WD_TEST(private_huge_pages_tell_nothing);
 WD_TEST(smaps_counts_anonymous_and_swap_only);
 WD_LOOP(range_table_B9, ranges);
 WD_LOOP(net_table, rows);

@@ -342,7 +342,7 @@ START_TEST(fixture_parts_can_be_absent_partial_or_refused)
 	wd_host_free(&host);
 
 	host = parse("{\"connections\": {\"complete\": false, \"blinds\": "
-		     "[{\"why\": \"timedout\", \"what\": \"x\"}]},"
+		     "[{\"why\": \"timed out\", \"what\": \"x\"}]},"
 		     "\"unix_pairs\": {\"status\": \"unsupported\"}}");
 	ck_assert_int_eq(
 	    wd_host_connections(host, 0, NULL, &found, &err), WD_OK);

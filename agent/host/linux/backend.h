@@ -16,9 +16,11 @@
 struct wd_linux {
 	struct wd_host host; /* first: host.h's rule */
 	struct wd_host_linux_options options;
-	int proc;  /* the proc folder */
-	bool live; /* it is the running system's */
-	int diag;  /* sock_diag socket of the own namespace; -1: none yet */
+	int proc;             /* the proc folder */
+	int sys;              /* the sys folder; -1: none */
+	struct wd_nvml *nvml; /* NULL: none is to be used */
+	bool live;            /* it is the running system's */
+	int diag; /* sock_diag socket of the own namespace; -1: none yet */
 	unsigned threads;
 	uint64_t netns, mntns; /* own; 0: not known */
 	uint64_t shm_device;   /* device of memfds; 0: not known */
@@ -65,11 +67,6 @@ struct wd_dents {
 	int fd; /* not owned */
 	long filled, at;
 	int os_errno; /* why the list ended early; 0: it did not */
-
-	/* Set by the caller where the kernel leaves off only when the block is
-	 * full: then a block with room left is the last, and the question
-	 * for more, which can cost as much as the first, is not asked. */
-	bool short_is_end;
 	uint8_t block[32768] __attribute__((aligned(8)));
 };
 void wd_dents_init(struct wd_dents *dents, int fd);
@@ -102,6 +99,24 @@ void wd_pid_list_release(struct wd_pid_list *list);
  * a pid namespace. `*hidden` says whether it did. (visibility.c) */
 enum wd_status wd_linux_hidden_processes(const struct wd_linux *lx,
     struct wd_blinds *blinds, bool *hidden) WD_MUST_CHECK;
+
+/* Why the kernel refuses a look into a process and what would help, ready to
+ * show: the right is missing, or it is there and does not suffice.
+ * (visibility.c) */
+struct wd_refusal {
+	const char *reason, *remedy;
+};
+struct wd_refusal wd_linux_refusal(const struct wd_linux *lx);
+
+/* Fails with `st`: "WHAT of process PID: ...", a refusal with its remedy.
+ * (visibility.c) */
+enum wd_status wd_linux_fail_look(const struct wd_linux *lx, const char *what,
+    pid_t pid, enum wd_status st, struct wd_error *err);
+
+/* Whether the pids that the agent sees are those of the first pid namespace,
+ * in which drivers count: only then does a number that a driver gives mean the
+ * process that has it here. (visibility.c) */
+bool wd_linux_pids_are_first(const struct wd_linux *lx);
 
 /* The threads of a process that have a descriptor table of their own, the
  * leader not among them. `comparable` false: the system cannot compare
@@ -193,5 +208,8 @@ enum wd_status wd_linux_connections(struct wd_host *, uint64_t,
     const struct wd_deadline *, struct wd_connections *, struct wd_error *);
 enum wd_status wd_linux_unix_pairs(struct wd_host *, const struct wd_deadline *,
     struct wd_unix_pairs *, struct wd_error *);
+enum wd_status wd_linux_device_uses(struct wd_host *, const struct wd_process *,
+    const struct wd_descriptors *, const struct wd_deadline *,
+    struct wd_device_uses *, struct wd_error *);
 
 #endif

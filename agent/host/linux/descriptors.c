@@ -230,8 +230,5 @@ wd_linux_descriptors(struct wd_host *host, const struct wd_process *process,
 	if (st == WD_OK)
 		return WD_OK;
 	wd_descriptors_release(found);
-	return wd_fail(err, st, "descriptors of process %d: %s%s",
-	    (int)process->identity.pid, wd_status_name(st),
-	    st == WD_DENIED ? "; run the agent as root with CAP_SYS_PTRACE" :
-			      "");
+	return wd_linux_fail_look(look.lx, "descriptors", look.pid, st, err);
 }

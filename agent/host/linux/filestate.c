@@ -15,7 +15,7 @@
 #include "host/linux/backend.h"
 
 enum fs_trait {
-	FS_TIMES = 1,      /* local times in nanoseconds */
+	FS_TIMES = 1,      /* local, in nanoseconds, moved by every write */
 	FS_LEASES = 2,     /* every writer goes through this kernel's inode */
 	FS_HOLES = 4,      /* SEEK_HOLE tells the truth */
 	FS_GENERATION = 8, /* FS_IOC_GETVERSION; never asked of FUSE */
@@ -36,8 +36,10 @@ static const struct fs_kind {
 	    FS_TIMES | FS_LEASES | FS_HOLES | FS_GENERATION },
 	{ F2FS_SUPER_MAGIC, "f2fs",
 	    FS_TIMES | FS_LEASES | FS_HOLES | FS_GENERATION },
-	{ TMPFS_MAGIC, "tmpfs", FS_TIMES | FS_LEASES | FS_HOLES | FS_MEMORY },
-	{ RAMFS_MAGIC, "ramfs", FS_TIMES | FS_LEASES | FS_MEMORY },
+	/* A store through a shared mapping moves no time once the page has
+	 * been read through it: there is no page_mkwrite to notice it. */
+	{ TMPFS_MAGIC, "tmpfs", FS_LEASES | FS_HOLES | FS_MEMORY },
+	{ RAMFS_MAGIC, "ramfs", FS_LEASES | FS_MEMORY },
 	{ HUGETLBFS_MAGIC, "hugetlbfs", FS_MEMORY },
 	/* Writers may go past the merged view, to a layer below. */
 	{ OVERLAYFS_SUPER_MAGIC, "overlay", FS_HOLES },

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "host/linux/backend.h"
+#include "host/linux/nvml.h"
 #include "host/linux/procfs.h"
 
 #define MAX_THREADS 8
@@ -82,7 +83,9 @@ linux_free(struct wd_host *host)
 	struct wd_linux *lx = wd_linux_of(host);
 
 	wd_close_scoped(&lx->proc);
+	wd_close_scoped(&lx->sys);
 	wd_close_scoped(&lx->diag);
+	wd_nvml_free(&lx->nvml);
 	wd_free(lx);
 }
 
@@ -104,6 +107,7 @@ static const struct wd_host_ops linux_ops = {
 	.written = wd_linux_written,
 	.connections = wd_linux_connections,
 	.unix_pairs = wd_linux_unix_pairs,
+	.device_uses = wd_linux_device_uses,
 	.free = linux_free,
 };
 
@@ -144,6 +148,23 @@ memfd_device(void)
 	return fd >= 0 && fstat(fd, &stat) == 0 ? stat.st_dev : 0;
 }
 
+/* Where accelerators are accounted for. A captured tree has only what the
+ * caller names. A system without /sys is no failure. */
+static enum wd_status
+open_accounts(struct wd_linux *lx)
+{
+	const char *sys = lx->options.sys, *nvml = lx->options.nvml;
+
+	if (sys == NULL && lx->live)
+		sys = "/sys";
+	if (nvml == NULL && lx->live)
+		nvml = "libnvidia-ml.so.1";
+	lx->options.sys = lx->options.nvml = NULL; /* as above */
+	if (sys != NULL)
+		lx->sys = open(sys, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return nvml == NULL ? WD_OK : wd_nvml_new(nvml, &lx->nvml);
+}
+
 enum wd_status
 wd_host_linux_open(const struct wd_host_linux_options *options,
     struct wd_host **host, struct wd_error *err)
@@ -162,6 +183,7 @@ wd_host_linux_open(const struct wd_host_linux_options *options,
 	lx->live = lx->options.proc == NULL;
 	lx->options.proc = NULL; /* the caller's text may go */
 	lx->diag = -1;
+	lx->sys = -1;
 	lx->threads = choose_threads(lx->options.threads);
 	lx->proc = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lx->proc < 0) {
@@ -169,6 +191,10 @@ wd_host_linux_open(const struct wd_host_linux_options *options,
 		wd_free(lx);
 		return wd_fail_errno(err, os_errno,
 		    "opening %s (is the proc file system mounted?)", folder);
+	}
+	if (open_accounts(lx) != WD_OK) {
+		linux_free(&lx->host);
+		return wd_fail(err, WD_NOMEM, "opening the host: no memory");
 	}
 	lx->netns = own_namespace(lx, "net");
 	lx->mntns = own_namespace(lx, "mnt");

@@ -19,6 +19,7 @@
 enum wd_linux_moment {
 	WD_LINUX_BETWEEN_LOOKS, /* first witness done, second to come */
 	WD_LINUX_AFTER_PIDS,    /* processes listed, descriptors to come */
+	WD_LINUX_AFTER_WALK,    /* those read, newly born ones to come */
 	WD_LINUX_AFTER_RANGES,  /* mappings listed, their paths to come */
 };
 
@@ -39,6 +40,14 @@ struct wd_host_linux_options {
 	 * into it). Without it an agent in a pid namespace never calls a list
 	 * of processes complete. */
 	bool pid_namespace_is_all;
+
+	/* The library that accounts for NVIDIA devices, as for dlopen(3). NULL:
+	 * "libnvidia-ml.so.1", and none for a captured tree. Loaded at most
+	 * once, when a process holds such a device. */
+	const char *nvml;
+
+	/* NULL: the running system's /sys, and none for a captured tree. */
+	const char *sys;
 
 	/* Threads of the descriptor walk; 0: one per processor, at most 8. */
 	unsigned threads;

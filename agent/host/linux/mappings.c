@@ -191,8 +191,6 @@ list_ranges(struct look *look)
 	if (lseek(look->map_files, 0, SEEK_SET) < 0)
 		return wd_status_from_errno(errno);
 	wd_dents_init(&dents, look->map_files);
-	/* Each call walks all mappings (proc_map_files_readdir). */
-	dents.short_is_end = true;
 	while (st == WD_OK && (name = wd_dents_next(&dents)) != NULL) {
 		if (!wd_parse_map_range(wd_slice_text(name), &start, &end))
 			continue;
@@ -395,16 +393,6 @@ look_at_all(struct look *look)
 	return st == WD_OK ? check_alive(look) : st;
 }
 
-static enum wd_status
-fail_mappings(
-    enum wd_status st, const struct wd_process *process, struct wd_error *err)
-{
-	return wd_fail(err, st, "mappings of process %d: %s%s",
-	    (int)process->identity.pid, wd_status_name(st),
-	    st == WD_DENIED ? "; run the agent as root with CAP_SYS_PTRACE" :
-			      "");
-}
-
 enum wd_status
 wd_linux_mappings(struct wd_host *host, const struct wd_process *process,
     const struct wd_deadline *deadline, struct wd_mappings *found,
@@ -429,7 +417,8 @@ wd_linux_mappings(struct wd_host *host, const struct wd_process *process,
 	wd_close_scoped(&look.map_files);
 	if (st != WD_OK) {
 		wd_mappings_release(found);
-		return fail_mappings(st, process, err);
+		return wd_linux_fail_look(
+		    look.lx, "mappings", look.pid, st, err);
 	}
 	if (found->count > 1)
 		qsort(found->items, found->count, sizeof(*found->items),

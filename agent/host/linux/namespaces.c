@@ -82,9 +82,26 @@ wd_netns_own(const struct wd_linux *lx, struct wd_netns_list *list)
 struct netns_walk {
 	const struct wd_linux *lx;
 	struct wd_netns_list *list;
-	size_t denied;
-	pid_t denied_pid; /* one of them, to name */
+	struct unseen {
+		size_t count;
+		pid_t pid;          /* the last of them, to name */
+		enum wd_status why; /* of that one */
+	} denied, odd;
 };
+
+/* A task that has ended has left its namespace; any other failure leaves one
+ * that may never be looked into. */
+static void
+note_unseen(struct netns_walk *walk, enum wd_status st, pid_t pid)
+{
+	struct unseen *unseen = st == WD_DENIED ? &walk->denied : &walk->odd;
+
+	if (st == WD_OK || st == WD_GONE)
+		return;
+	unseen->count++;
+	unseen->pid = pid;
+	unseen->why = st;
+}
 
 static enum wd_status
 take_task(struct netns_walk *walk, pid_t pid, pid_t tid)
@@ -95,17 +112,14 @@ take_task(struct netns_walk *walk, pid_t pid, pid_t tid)
 	enum wd_status st =
 	    wd_proc_link(walk->lx, &link, "%d/ns/net", (int)tid);
 
-	/* A task that has ended has left its namespace. */
-	if (st == WD_GONE)
-		return WD_OK;
-	if (st != WD_OK ||
+	if (st == WD_OK &&
 	    !wd_parse_inode_link(
-		(struct wd_slice){ link.text, link.len }, "net", &inode)) {
-		walk->denied++;
-		walk->denied_pid = pid;
-		return WD_OK;
-	}
-	return add_netns(walk->lx, walk->list, inode, tid, &added);
+		(struct wd_slice){ link.text, link.len }, "net", &inode))
+		st = WD_MALFORMED;
+	note_unseen(walk, st, pid);
+	return st == WD_OK ?
+	    add_netns(walk->lx, walk->list, inode, tid, &added) :
+	    WD_OK;
 }
 
 /* Threads can be in another namespace than their leader (setns(2)). A thread
@@ -120,8 +134,10 @@ take_process(struct netns_walk *walk, pid_t pid)
 
 	folder =
 	    wd_proc_open(walk->lx, O_RDONLY | O_DIRECTORY, "%d/task", (int)pid);
-	if (folder < 0)
+	if (folder < 0) {
+		note_unseen(walk, wd_status_from_errno(errno), pid);
 		return st;
+	}
 	wd_dents_init(&dents, folder);
 	while (st == WD_OK && (name = wd_dents_next(&dents)) != NULL) {
 		int tid = wd_name_number(name);
@@ -129,23 +145,28 @@ take_process(struct netns_walk *walk, pid_t pid)
 		if (tid > 0 && tid != pid)
 			st = take_task(walk, pid, tid);
 	}
+	if (st == WD_OK && dents.os_errno != 0)
+		note_unseen(walk, wd_status_from_errno(dents.os_errno), pid);
 	return st;
 }
 
 static enum wd_status
-note_denied(struct netns_walk *walk)
+report_unseen(struct netns_walk *walk, const struct unseen *unseen)
 {
+	struct wd_refusal refusal = { "the system failed to show them",
+		"ask again" };
 	char what[96];
 
-	if (walk->denied == 0)
+	if (unseen->count == 0)
 		return WD_OK;
+	if (unseen->why == WD_DENIED)
+		refusal = wd_linux_refusal(walk->lx);
 	walk->list->complete = false;
 	(void)snprintf(what, sizeof(what),
-	    "network namespaces of %zu processes or threads", walk->denied);
-	return wd_blinds_add(&walk->list->blinds, WD_DENIED,
-	    walk->denied == 1 ? walk->denied_pid : 0,
-	    "run the agent as root with CAP_SYS_PTRACE", what,
-	    "the kernel refused to show their /proc/PID/ns/net");
+	    "network namespaces of %zu processes or threads", unseen->count);
+	return wd_blinds_add(&walk->list->blinds, unseen->why,
+	    unseen->count == 1 ? unseen->pid : 0, refusal.remedy, what,
+	    refusal.reason);
 }
 
 static enum wd_status
@@ -166,7 +187,9 @@ walk_processes(struct netns_walk *walk, const struct wd_deadline *deadline,
 		}
 		st = take_process(walk, pids.items[i]);
 	}
-	return st == WD_OK ? note_denied(walk) : st;
+	if (st == WD_OK)
+		st = report_unseen(walk, &walk->denied);
+	return st == WD_OK ? report_unseen(walk, &walk->odd) : st;
 }
 
 /* ---- through mounts ------------------------------------------------------ */
@@ -234,7 +257,7 @@ enum wd_status
 wd_netns_all(const struct wd_linux *lx, const struct wd_deadline *deadline,
     struct wd_netns_list *list, struct wd_error *err)
 {
-	struct netns_walk walk = { lx, list, 0, 0 };
+	struct netns_walk walk = { .lx = lx, .list = list };
 	enum wd_status st = wd_netns_own(lx, list);
 	bool hidden = false;
 

@@ -8,8 +8,10 @@
 #include "host/linux/backend.h"
 
 static const char denied_remedy[] =
-    "the object itself is out of reach (CAP_SYS_ADMIN or "
-    "CAP_CHECKPOINT_RESTORE, and CAP_SYS_PTRACE, are missing)";
+    "the object itself is out of reach: CAP_SYS_ADMIN or "
+    "CAP_CHECKPOINT_RESTORE, and CAP_SYS_PTRACE, are missing, or a security "
+    "module or container boundary forbids it; run the agent as root on the "
+    "host";
 
 /* Reopens an O_PATH descriptor for reading. Only a regular file is: opening a
  * FIFO could wait for ever and a device could act. O_NONBLOCK also keeps a
@@ -19,6 +21,7 @@ reopen(struct wd_host *host, int path_fd, struct wd_file *file,
     struct wd_error *err)
 {
 	struct wd_object_id id;
+	enum wd_status st;
 	char name[48];
 
 	if (!wd_object_id_of(path_fd, &id))
@@ -31,7 +34,10 @@ reopen(struct wd_host *host, int path_fd, struct wd_file *file,
 	file->fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (file->fd < 0)
 		return wd_fail_errno(err, errno, "opening a file for reading");
-	return wd_linux_file_state(host, file->fd, &file->state, err);
+	st = wd_linux_file_state(host, file->fd, &file->state, err);
+	if (st != WD_OK)
+		wd_close_scoped(&file->fd);
+	return st;
 }
 
 /* ---- the very object ----------------------------------------------------- */
@@ -141,9 +147,11 @@ wd_linux_open_object(struct wd_host *host, const struct wd_object_ref *ref,
 	    mapping != NULL)
 		return open_by_path(lx, ref, mapping, file, err);
 	if (errno == EPERM || errno == EACCES)
-		return wd_fail(err, WD_DENIED,
-		    "descriptor %d of process %d: %s", ref->fd, (int)ref->pid,
-		    denied_remedy);
+		return ref->is_mapping ?
+		    wd_fail(err, WD_DENIED, "a mapping of process %d: %s",
+			(int)ref->pid, denied_remedy) :
+		    wd_linux_fail_look(
+			lx, "descriptors", ref->pid, WD_DENIED, err);
 	if (ref->is_mapping)
 		return wd_fail_errno(err, errno,
 		    "opening the mapping %llx-%llx of process %d",

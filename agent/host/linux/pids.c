@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,20 +75,41 @@ wd_linux_list_pids(
 
 /* ---- the operation ------------------------------------------------------- */
 
+/* Processes that are there and of which nothing could be read. */
+struct unread {
+	size_t count;
+	pid_t pid;          /* the last of them, to name */
+	enum wd_status why; /* of that one */
+};
+
 static enum wd_status
-add_row(struct wd_linux *lx, pid_t pid, struct wd_pids *found)
+read_row(struct wd_linux *lx, pid_t pid, struct wd_stat *stat)
 {
 	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
-	void *items = found->items;
-	struct wd_stat stat;
 	enum wd_status st;
 
 	wd_buf_init(&text, 4096);
 	st = wd_proc_read(lx, &text, "%d/stat", (int)pid);
+	return st == WD_OK ? wd_parse_stat(wd_buf_slice(&text), stat) : st;
+}
+
+static enum wd_status
+add_row(struct wd_linux *lx, pid_t pid, struct wd_pids *found,
+    struct unread unread[2])
+{
+	void *items = found->items;
+	struct wd_stat stat;
+	enum wd_status st = read_row(lx, pid, &stat);
+
+	if (st == WD_GONE)
+		return WD_OK;
 	if (st == WD_NOMEM)
 		return st;
-	if (st != WD_OK || wd_parse_stat(wd_buf_slice(&text), &stat) != WD_OK)
-		return WD_OK; /* gone meanwhile */
+	if (st != WD_OK) {
+		unread += st == WD_DENIED ? 0 : 1;
+		*unread = (struct unread){ unread->count + 1, pid, st };
+		return WD_OK;
+	}
 	st = wd_grow(&items, found->count, &found->capacity,
 	    sizeof(*found->items), WD_MAX_PROCESSES);
 	found->items = items;
@@ -95,6 +117,26 @@ add_row(struct wd_linux *lx, pid_t pid, struct wd_pids *found)
 		found->items[found->count++] =
 		    (struct wd_pid){ pid, stat.ppid, stat.start_ticks };
 	return st;
+}
+
+static enum wd_status
+report_unread(
+    struct wd_linux *lx, const struct unread *unread, struct wd_pids *found)
+{
+	struct wd_refusal refusal = { "the system failed to show them",
+		"ask again" };
+	char what[64];
+
+	if (unread->count == 0)
+		return WD_OK;
+	if (unread->why == WD_DENIED)
+		refusal = wd_linux_refusal(lx);
+	found->complete = false;
+	(void)snprintf(what, sizeof(what), "parent and start of %zu processes",
+	    unread->count);
+	return wd_blinds_add(&found->blinds, unread->why,
+	    unread->count == 1 ? unread->pid : 0, refusal.remedy, what,
+	    refusal.reason);
 }
 
 static enum wd_status
@@ -112,6 +154,7 @@ wd_linux_pids(struct wd_host *host, const struct wd_deadline *deadline,
 {
 	WD_CLEANUP(wd_pid_list_release) struct wd_pid_list list = { 0 };
 	struct wd_linux *lx = wd_linux_of(host);
+	struct unread unread[2] = { { 0 } }; /* refused, and all others */
 	bool hidden = false;
 	enum wd_status st = wd_linux_list_pids(lx, &list, err);
 	size_t i;
@@ -125,8 +168,10 @@ wd_linux_pids(struct wd_host *host, const struct wd_deadline *deadline,
 			st = out_of_time(found);
 			break;
 		}
-		st = add_row(lx, list.items[i], found);
+		st = add_row(lx, list.items[i], found, unread);
 	}
+	for (i = 0; i < 2 && st == WD_OK; i++)
+		st = report_unread(lx, &unread[i], found);
 	if (st != WD_OK)
 		return wd_fail(
 		    err, st, "listing the processes: %s", wd_status_name(st));

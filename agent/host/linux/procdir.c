@@ -144,18 +144,14 @@ wd_dents_init(struct wd_dents *dents, int fd)
 	dents->filled = 0;
 	dents->at = 0;
 	dents->os_errno = 0;
-	dents->short_is_end = false;
 }
 
+/* Only 0 is the end: the kernel also leaves off early, with room left, when a
+ * signal is pending (filldir64). */
 static bool
 refill(struct wd_dents *dents)
 {
-	long got;
-
-	if (dents->short_is_end && dents->filled > 0 &&
-	    dents->filled < (long)sizeof(dents->block) / 2)
-		return false;
-	got = syscall(
+	long got = syscall(
 	    SYS_getdents64, dents->fd, dents->block, sizeof(dents->block));
 
 	dents->at = 0;

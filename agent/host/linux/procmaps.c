@@ -100,3 +100,17 @@ wd_parse_smaps_line(struct wd_slice line, uint64_t *bytes)
 		return false;
 	return true;
 }
+
+bool
+wd_is_private_hugetlb(struct wd_slice line)
+{
+	struct wd_slice key, number;
+	uint64_t kilobytes;
+
+	if (!wd_slice_cut(&line, ':', &key) ||
+	    !wd_slice_equal(key, wd_slice_text("Private_Hugetlb")))
+		return false;
+	line = map_path(line);
+	return !wd_slice_cut(&line, ' ', &number) ||
+	    !wd_slice_number(number, 10, &kilobytes) || kilobytes > 0;
+}

@@ -35,4 +35,8 @@ bool wd_parse_map_range(
  * "Swap:" say to `*bytes` and returns true; false for other lines. */
 bool wd_parse_smaps_line(struct wd_slice line, uint64_t *bytes);
 
+/* Whether a line of smaps says that the mapping has private huge pages:
+ * "Anonymous" does not count those that were written. */
+bool wd_is_private_hugetlb(struct wd_slice line);
+
 #endif

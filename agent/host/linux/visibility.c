@@ -82,6 +82,35 @@ may_trace(const struct wd_linux *lx)
 	return (status.cap_effective & CAP_SYS_PTRACE_BIT) != 0;
 }
 
+struct wd_refusal
+wd_linux_refusal(const struct wd_linux *lx)
+{
+	if (may_trace(lx))
+		return (struct wd_refusal){
+			"refused although the agent has CAP_SYS_PTRACE: a "
+			"security module or a container boundary forbids it",
+			"run the agent on the host, outside any container, or "
+			"allow it in the security module (AppArmor, SELinux)"
+		};
+	return (struct wd_refusal){ "the kernel refused the look: "
+				    "CAP_SYS_PTRACE is missing",
+		"run the agent as root with CAP_SYS_PTRACE" };
+}
+
+enum wd_status
+wd_linux_fail_look(const struct wd_linux *lx, const char *what, pid_t pid,
+    enum wd_status st, struct wd_error *err)
+{
+	struct wd_refusal refusal;
+
+	if (st != WD_DENIED)
+		return wd_fail(err, st, "%s of process %d: %s", what, (int)pid,
+		    wd_status_name(st));
+	refusal = wd_linux_refusal(lx);
+	return wd_fail(err, st, "%s of process %d: %s; %s", what, (int)pid,
+	    refusal.reason, refusal.remedy);
+}
+
 /* The last mount on /proc is the one that is seen. */
 static enum wd_status
 proc_hides(const struct wd_linux *lx, bool *hides)
@@ -106,17 +135,34 @@ proc_hides(const struct wd_linux *lx, bool *hides)
 	return WD_OK;
 }
 
-static bool
-in_inner_namespace(const struct wd_linux *lx)
+/* 0 when it cannot be read. */
+static uint64_t
+own_pid_namespace(const struct wd_linux *lx)
 {
 	struct wd_link link;
-	uint64_t inode;
+	uint64_t inode = 0;
 
 	if (wd_proc_link(lx, &link, "self/ns/pid") != WD_OK ||
 	    !wd_parse_inode_link(
 		(struct wd_slice){ link.text, link.len }, "pid", &inode))
+		return 0;
+	return inode;
+}
+
+static bool
+in_inner_namespace(const struct wd_linux *lx)
+{
+	uint64_t inode = own_pid_namespace(lx);
+
+	if (inode == 0)
 		return false;
 	return inode != FIRST_PID_NAMESPACE;
+}
+
+bool
+wd_linux_pids_are_first(const struct wd_linux *lx)
+{
+	return own_pid_namespace(lx) == FIRST_PID_NAMESPACE;
 }
 
 enum wd_status

@@ -24,7 +24,7 @@
 
 #define WALK_MAX_THREADS 16
 #define WALK_STEP 8   /* processes taken at once by a thread */
-#define WALK_ROUNDS 4 /* times that new processes are looked for */
+#define WALK_ROUNDS 8 /* times that new processes are looked for */
 #define NAMED_BLIND 8
 
 struct walk {
@@ -384,25 +384,46 @@ walk_newborn(struct walk *walk, struct wd_pid_list *known,
 	return st;
 }
 
+/* A process that nobody has looked at may have taken the socket over. */
+static enum wd_status
+report_newborn(bool late, struct wd_holders *found)
+{
+	found->complete = false;
+	if (late)
+		return wd_blinds_add(&found->blinds, WD_TIMEDOUT, 0,
+		    "ask again with a longer deadline",
+		    "processes born during the look",
+		    "the deadline came first");
+	return wd_blinds_add(&found->blinds, WD_LIMIT, 0, "ask again",
+	    "processes born during the look",
+	    "new ones were born each time they were looked for");
+}
+
 static enum wd_status
 walk_rounds(struct walk *walk, struct wd_holders *found, struct wd_error *err)
 {
 	WD_CLEANUP(wd_pid_list_release) struct wd_pid_list known = { 0 };
 	enum wd_status st = wd_linux_list_pids(walk->lx, &known, err);
 	size_t born = 1;
+	bool late = false;
 	int round;
 
 	if (st != WD_OK)
 		return st;
 	wd_linux_moment(walk->lx, WD_LINUX_AFTER_PIDS);
 	st = walk_pids(walk, &known, found);
-	for (round = 0; round < WALK_ROUNDS && st == WD_OK; round++) {
-		if (!walk->lx->live || born == 0 ||
-		    wd_deadline_passed(walk->deadline))
+	wd_linux_moment(walk->lx, WD_LINUX_AFTER_WALK);
+	if (!walk->lx->live)
+		return st;
+	for (round = 0; round < WALK_ROUNDS && st == WD_OK && born > 0;
+	     round++) {
+		late = wd_deadline_passed(walk->deadline);
+		if (late)
 			break;
 		st = walk_newborn(walk, &known, found, &born, err);
+		wd_linux_moment(walk->lx, WD_LINUX_AFTER_WALK);
 	}
-	return st;
+	return st == WD_OK && born > 0 ? report_newborn(late, found) : st;
 }
 
 /* ---- what could not be seen ---------------------------------------------- */
@@ -440,12 +461,12 @@ blind_processes(
 static enum wd_status
 report_gaps(struct walk *walk, struct wd_holders *found)
 {
-	static const struct gap denied = { WD_DENIED,
-		"the kernel refused the look: CAP_SYS_PTRACE is missing, or a "
-		"security module forbids it",
-		"run the agent as root with CAP_SYS_PTRACE" };
 	static const struct gap odd = { WD_IO, "the system failed to show them",
 		"ask again" };
+	struct wd_refusal refusal = walk->denied.count > 0 ?
+	    wd_linux_refusal(walk->lx) :
+	    (struct wd_refusal){ NULL, NULL };
+	struct gap denied = { WD_DENIED, refusal.reason, refusal.remedy };
 	enum wd_status st = blind_processes(&walk->denied, &denied, found);
 	char what[96];
 

@@ -17,6 +17,7 @@ struct reading {
 	size_t next;                /* the first not passed yet */
 	struct wd_mapping *current; /* whose lines follow */
 	uint64_t bytes;
+	bool huge; /* private huge pages: written or not, smaps shows no more */
 };
 
 static void
@@ -25,7 +26,7 @@ finish_current(struct reading *reading)
 	if (reading->current == NULL)
 		return;
 	reading->current->written_bytes = reading->bytes;
-	reading->current->written_known = true;
+	reading->current->written_known = !reading->huge;
 	reading->current = NULL;
 }
 
@@ -49,6 +50,7 @@ take_head(struct reading *reading, const struct wd_map_line *map)
 		return;
 	reading->current = item;
 	reading->bytes = 0;
+	reading->huge = false;
 }
 
 static void
@@ -58,8 +60,10 @@ take_line(struct reading *reading, struct wd_slice line)
 
 	if (wd_parse_map_line(line, &map) == WD_OK)
 		take_head(reading, &map);
-	else if (reading->current != NULL)
+	else if (reading->current != NULL) {
 		(void)wd_parse_smaps_line(line, &reading->bytes);
+		reading->huge |= wd_is_private_hugetlb(line);
+	}
 }
 
 static bool
@@ -125,7 +129,7 @@ wd_linux_written(struct wd_host *host, const struct wd_process *process,
     struct wd_error *err)
 {
 	struct wd_linux *lx = wd_linux_of(host);
-	struct reading reading = { mappings, 0, NULL, 0 };
+	struct reading reading = { mappings, 0, NULL, 0, false };
 	WD_CLEANUP(wd_close_scoped) int fd = -1;
 	enum wd_status st;
 
@@ -140,8 +144,6 @@ wd_linux_written(struct wd_host *host, const struct wd_process *process,
 		      read_smaps(fd, deadline, &reading);
 	if (st == WD_OK)
 		return WD_OK;
-	return wd_fail(err, st, "written pages of process %d: %s%s",
-	    (int)process->identity.pid, wd_status_name(st),
-	    st == WD_DENIED ? "; run the agent as root with CAP_SYS_PTRACE" :
-			      "");
+	return wd_linux_fail_look(
+	    lx, "written pages", process->identity.pid, st, err);
 }
