@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -24,7 +25,11 @@ class Routes(OnceTest):
         worker = self.server("0", "--model", path)
         gateway = self.server("0", "--alias", "any")
         gateway.do(f"connect {worker.port}")
-        answer = self.once(gateway.port, "--digest", self.sha256(path))
+        with socket.create_connection(("127.0.0.1", gateway.port)):
+            answer = self.once(gateway.port, "--digest", self.sha256(path))
+        # A client is where traffic comes from, not where it goes to.
+        self.assertEqual([h["port"] for h in answer.groups[0]["hops"]],
+                         [worker.port])
         self.assertIn("FORWARDER", flags(answer.groups[0]))
         self.assertEqual((answer.kind, answer.line, answer.code),
                          ("UNVERIFIABLE", 8, 4))
