@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "evidence/attest.h"
-#include "host/manners.h"
+#include "host/manners/manners.h"
 #include "host/system.h"
 #include "verdict/flags.h"
 #include "verdict/show.h"

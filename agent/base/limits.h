@@ -13,6 +13,7 @@
 #define WD_MAX_TENSOR_DIMS 8     /* GGUF: 4; safetensors: no limit */
 #define WD_MAX_TENSOR_NAME 1024  /* GGUF: 64; hub models: below 200 */
 #define WD_MAX_BUNDLE_FILES 4096 /* largest seen: 413 shards */
+#define WD_MAX_INDEX_FILES 8     /* tried beside one file; one is usual */
 #define WD_MAX_ENCODINGS 256     /* in one bundle; ggml has about 40 */
 #define WD_MAX_SETTINGS 65536
 #define WD_MAX_SETTING_TEXT 65536 /* longer values count by digest */

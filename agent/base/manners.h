@@ -1,9 +1,9 @@
 /*
  * manners.h - how a long read stays out of everybody else's way.
  *
- * The calls behind it differ from system to system, so host/<os>/manners.c
- * has them (host/manners.h), and whoever reads is handed this table. Each
- * entry may be NULL, and so may the table: then the read is merely less
+ * The calls behind it differ from system to system, so host/manners/<os>.c
+ * has them (host/manners/manners.h), and whoever reads is handed this table.
+ * Each entry may be NULL, and so may the table: then the read is merely less
  * polite.
  */
 #ifndef WD_BASE_MANNERS_H

@@ -52,7 +52,9 @@ bool wd_dir_is_weights(struct wd_slice name);
 
 /* Finds the index that lists the given file, and keeps its entries; without
  * one dir->index stays empty. An index that cannot be read becomes a note,
- * unless it is the given file. Errors: those of its parser, WD_NOMEM. */
+ * unless it is the given file; so does a folder with more than
+ * WD_MAX_INDEX_FILES of them, when the first do not list the file. Errors:
+ * those of its parser, WD_NOMEM. */
 enum wd_status wd_dir_index(struct wd_dir *dir) WD_MUST_CHECK;
 
 /* Notes what the index says and the shards do not, and the reverse. The

@@ -187,41 +187,74 @@ lost_index(struct wd_dir *dir, struct wd_slice name, const struct wd_error *why)
 	    wd_escape_short(shown, sizeof(shown), name), why->message);
 }
 
-/* Finds the index that lists the given file; the usual name goes first. */
+#define USUAL_INDEX "model" INDEX_ENDING
+
+/* Looks into one index; `*fits` when it is the bundle's. */
+static enum wd_status
+try_index(struct wd_dir *dir, struct wd_slice name, bool *fits)
+{
+	struct wd_error *err = dir->err, why;
+	enum wd_status st;
+
+	wd_error_init(&why);
+	dir->err = &why;
+	st = load_index(dir, name);
+	dir->err = err;
+	if (st != WD_OK)
+		return lost_index(dir, name, &why);
+	*fits = index_fits(dir, name);
+	if (*fits)
+		dir->index = name;
+	return WD_OK;
+}
+
+/* The names to try: the given file when it is an index, else all, the usual
+ * name first. Writes at most WD_MAX_INDEX_FILES and returns how many there
+ * are. */
+static size_t
+index_names(const struct wd_dir *dir, struct wd_slice names[WD_MAX_INDEX_FILES])
+{
+	struct wd_slice usual = wd_slice_text(USUAL_INDEX);
+	size_t i, count = 0;
+
+	names[0] = dir->build->given_name;
+	if (wd_slice_ends(names[0], INDEX_ENDING))
+		return 1;
+	if (wd_pairs_find(&dir->names, usual) != NULL)
+		names[count++] = usual;
+	for (i = 0; i < dir->names.count; i++) {
+		struct wd_slice name = dir->names.items[i].name;
+
+		if (!wd_slice_ends(name, INDEX_ENDING) ||
+		    wd_slice_equal(name, usual))
+			continue;
+		if (count < WD_MAX_INDEX_FILES)
+			names[count] = name;
+		count++;
+	}
+	return count;
+}
+
 enum wd_status
 wd_dir_index(struct wd_dir *dir)
 {
-	static const char usual[] = "model" INDEX_ENDING;
-	struct wd_error *err = dir->err, why;
-	size_t i;
+	struct wd_slice names[WD_MAX_INDEX_FILES];
+	size_t i, count = index_names(dir, names);
+	enum wd_status st = WD_OK;
+	bool fits = false;
 
-	for (i = 0; i <= dir->names.count; i++) {
-		struct wd_slice name = wd_slice_text(usual);
-		enum wd_status st;
-
-		/* Round 0 is for the usual name, which is skipped later. */
-		if (i == 0 && wd_pairs_find(&dir->names, name) == NULL)
-			continue;
-		if (i > 0)
-			name = dir->names.items[i - 1].name;
-		if (!wd_slice_ends(name, INDEX_ENDING) ||
-		    (i > 0 && wd_slice_equal(name, wd_slice_text(usual))))
-			continue;
-		wd_error_init(&why);
-		dir->err = &why;
-		st = load_index(dir, name);
-		dir->err = err;
-		if (st != WD_OK)
-			st = lost_index(dir, name, &why);
-		else if (index_fits(dir, name)) {
-			dir->index = name;
-			return WD_OK;
-		}
-		if (st != WD_OK)
+	for (i = 0; i < count && i < WD_MAX_INDEX_FILES; i++) {
+		st = try_index(dir, names[i], &fits);
+		if (st != WD_OK || fits)
 			return st;
 	}
 	dir->entries.count = 0;
-	return WD_OK;
+	if (count <= WD_MAX_INDEX_FILES)
+		return WD_OK;
+	return wd_draft_note(dir->build, WD_NOTE_INCOMPLETE, dir->err,
+	    "there are %zu index files; %d were tried and the others were not "
+	    "looked at",
+	    count, WD_MAX_INDEX_FILES);
 }
 
 static int

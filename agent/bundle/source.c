@@ -5,20 +5,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/escape.h"
 #include "base/mem.h"
-
-/* A feature of the kernel's headers, not of a system: where there is no
- * openat2, symbolic links are not followed at all. */
-#if defined(__has_include) && defined(SYS_openat2)
-#if __has_include(<linux/openat2.h>)
-#include <linux/openat2.h>
-#define WITH_OPENAT2 1
-#endif
-#endif
 
 #define NAME_BYTES 255
 
@@ -133,6 +123,12 @@ wd_source_fd(int fd, struct wd_source *source, struct wd_error *err)
 	return WD_OK;
 }
 
+int
+wd_source_descriptor(const struct wd_source *source)
+{
+	return source->read == fd_read ? context_fd(source->ctx) : -1;
+}
+
 bool
 wd_folder_name_allowed(struct wd_slice name)
 {
@@ -148,27 +144,12 @@ wd_folder_name_allowed(struct wd_slice name)
 /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
 #define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-static int
-open_beneath(int folder, const char *name)
-{
-#ifdef WITH_OPENAT2
-	struct open_how how = { .flags = OPEN_FLAGS,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-	long fd = syscall(SYS_openat2, folder, name, &how, sizeof(how));
-
-	/* Old kernels do not know the call; some filters refuse it. */
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-		return (int)fd;
-#endif
-	return openat(folder, name, OPEN_FLAGS | O_NOFOLLOW);
-}
-
 static enum wd_status
 open_failed(int os_errno, const char *shown, struct wd_error *err)
 {
 	if (os_errno == ENOENT || os_errno == ENOTDIR)
 		return wd_fail(err, WD_NOTFOUND, "%s is not there", shown);
-	if (os_errno == EXDEV || os_errno == ELOOP)
+	if (os_errno == ELOOP)
 		return wd_fail(err, WD_DENIED,
 		    "%s is a symbolic link that is not followed", shown);
 	if (os_errno == ENXIO || os_errno == ENODEV)
@@ -193,6 +174,7 @@ folder_open(void *ctx, struct wd_slice name, struct wd_source *source,
     struct wd_error *err)
 {
 	const struct wd_folder_fd *folder = ctx;
+	int flags = OPEN_FLAGS | (folder->beneath ? O_NOFOLLOW : 0);
 	char text[NAME_BYTES + 1], shown[128];
 	enum wd_status st;
 	int fd;
@@ -205,8 +187,7 @@ folder_open(void *ctx, struct wd_slice name, struct wd_source *source,
 	text[name.len] = '\0';
 	if (is_other_kind(folder, text))
 		return wd_fail(err, WD_INVALID, "%s is no regular file", shown);
-	fd = folder->beneath ? open_beneath(folder->fd, text) :
-			       openat(folder->fd, text, OPEN_FLAGS);
+	fd = openat(folder->fd, text, flags);
 	if (fd < 0)
 		return open_failed(errno, shown, err);
 	st = wd_source_fd(fd, source, err);

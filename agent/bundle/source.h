@@ -45,6 +45,10 @@ struct wd_source wd_source_memory(const struct wd_slice *slice);
 enum wd_status wd_source_fd(
     int fd, struct wd_source *source, struct wd_error *err) WD_MUST_CHECK;
 
+/* The descriptor behind a source of wd_source_fd or of a folder over a
+ * descriptor; -1 behind any other. */
+int wd_source_descriptor(const struct wd_source *source);
+
 /* The folder in which a bundle lies. Names are single components: never
  * empty, ".", "..", nor with a '/'. An index that wants to lead elsewhere is
  * refused before the folder is asked. */
@@ -67,8 +71,8 @@ struct wd_folder {
 /* Whether `name` may be asked of a folder (see above; at most 255 bytes). */
 bool wd_folder_name_allowed(struct wd_slice name);
 
-/* A folder over an open directory descriptor, which stays the caller's. Does
- * not follow symbolic links out of itself when `beneath` is true. */
+/* A folder over an open directory descriptor, which stays the caller's. With
+ * `beneath` no symbolic link is followed, so nothing leads out of it. */
 struct wd_folder_fd {
 	int fd;
 	bool beneath;

@@ -177,7 +177,8 @@ describe(struct wd_home *home, int fd, size_t held,
 	if (st != WD_OK)
 		return st;
 	st = wd_reader_describe(home->look->with->reader, fd, name,
-	    with_siblings ? &siblings : NULL, &bundle, &why);
+	    with_siblings ? &siblings : NULL, home->look->deadline, &bundle,
+	    &why);
 	if (st == WD_NOMEM)
 		return st;
 	if (st != WD_OK) {

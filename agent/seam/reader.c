@@ -1,7 +1,7 @@
 #include "seam/reader.h"
 
 #include "base/mem.h"
-#include "seam/digest_job.h"
+#include "seam/timed.h"
 
 enum wd_status
 wd_reader_sniff(struct wd_reader *reader, int fd, enum wd_bundle_format *format,
@@ -12,10 +12,11 @@ wd_reader_sniff(struct wd_reader *reader, int fd, enum wd_bundle_format *format,
 
 enum wd_status
 wd_reader_describe(struct wd_reader *reader, int fd, struct wd_slice name,
-    const struct wd_siblings *siblings, struct wd_bundle **bundle,
-    struct wd_error *err)
+    const struct wd_siblings *siblings, const struct wd_deadline *deadline,
+    struct wd_bundle **bundle, struct wd_error *err)
 {
-	return reader->ops->describe(reader, fd, name, siblings, bundle, err);
+	return reader->ops->describe(
+	    reader, fd, name, siblings, deadline, bundle, err);
 }
 
 enum wd_status
@@ -86,24 +87,46 @@ sibling_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 	return siblings->list(siblings->ctx, each, each_ctx, err);
 }
 
+/* Time that ran out overrules whatever came of it: the files that were not
+ * read any more look like files that are broken. */
+static enum wd_status
+describe_timed(struct wd_timed *timed, const struct wd_source *source,
+    struct wd_slice name, struct wd_bundle **bundle, struct wd_error *err)
+{
+	struct wd_bundle *found WD_CLEANUP(wd_bundle_free) = NULL;
+	struct wd_folder folder = wd_timed_folder(timed);
+	enum wd_status st = wd_bundle_describe(
+	    source, name, timed->folder != NULL ? &folder : NULL, &found, err);
+
+	if (timed->passed && st != WD_NOMEM)
+		return wd_timed_check(timed, err);
+	if (st == WD_OK)
+		*bundle = wd_steal(&found);
+	return st;
+}
+
 static enum wd_status
 local_describe(struct wd_reader *reader, int fd, struct wd_slice name,
-    const struct wd_siblings *siblings, struct wd_bundle **bundle,
-    struct wd_error *err)
+    const struct wd_siblings *siblings, const struct wd_deadline *deadline,
+    struct wd_bundle **bundle, struct wd_error *err)
 {
 	struct wd_siblings copy;
 	struct wd_folder folder = { sibling_open, sibling_close, sibling_list,
 		&copy };
+	struct wd_timed timed = { .deadline = deadline };
+	struct wd_timed_source given = { .timed = &timed };
 	struct wd_source source;
-	enum wd_status st = wd_source_fd(fd, &source, err);
+	enum wd_status st = wd_source_fd(fd, &given.inner, err);
 
 	(void)reader;
 	if (st != WD_OK)
 		return st;
-	if (siblings == NULL)
-		return wd_bundle_describe(&source, name, NULL, bundle, err);
-	copy = *siblings;
-	return wd_bundle_describe(&source, name, &folder, bundle, err);
+	source = wd_timed_source(&given);
+	if (siblings != NULL) {
+		copy = *siblings;
+		timed.folder = &folder;
+	}
+	return describe_timed(&timed, &source, name, bundle, err);
 }
 
 static enum wd_status

@@ -9,21 +9,8 @@
 #ifndef WD_SEAM_READER_H
 #define WD_SEAM_READER_H
 
-#include "base/clock.h"
-#include "base/digest.h"
-#include "base/manners.h"
+#include "base/digest_job.h"
 #include "bundle/bundle.h"
-
-/* How a digest job treats the machine. */
-struct wd_digest_manner {
-	uint64_t max_bytes_per_second; /* 0: as fast as it goes */
-	bool idle_class;               /* yield CPU and disk to everybody */
-	const struct wd_deadline *deadline; /* NULL: none */
-	/* Asked about every MiB with the bytes done; false stops the job with
-	 * WD_TIMEDOUT. NULL: never asked. */
-	bool (*go_on)(void *ctx, uint64_t done_bytes);
-	void *go_on_ctx;
-};
 
 /* The files beside the one that is described, handed out by name: the caller
  * gives the very object that is held where there is one, else what lies in the
@@ -48,7 +35,8 @@ struct wd_reader_ops {
 	    enum wd_bundle_format *format, struct wd_error *err);
 	enum wd_status (*describe)(struct wd_reader *reader, int fd,
 	    struct wd_slice name, const struct wd_siblings *siblings,
-	    struct wd_bundle **bundle, struct wd_error *err);
+	    const struct wd_deadline *deadline, struct wd_bundle **bundle,
+	    struct wd_error *err);
 	enum wd_status (*digest)(struct wd_reader *reader, int fd,
 	    const struct wd_digest_manner *manner, struct wd_sha256 *sha256,
 	    struct wd_error *err);
@@ -66,17 +54,17 @@ enum wd_status wd_reader_sniff(struct wd_reader *reader, int fd,
 
 /* The bundle that the open file belongs to; see wd_bundle_describe. `name` is
  * the last component of the path it is held under. `siblings` may be
- * NULL: the file is then described alone. */
+ * NULL: the file is then described alone. `deadline` (may be NULL: none) is
+ * looked at before each read of a file and before each sibling is opened:
+ * nothing is said of a bundle that was not seen to its end. Errors: as
+ * wd_bundle_describe; WD_TIMEDOUT. */
 enum wd_status wd_reader_describe(struct wd_reader *reader, int fd,
     struct wd_slice name, const struct wd_siblings *siblings,
-    struct wd_bundle **bundle, struct wd_error *err) WD_MUST_CHECK;
+    const struct wd_deadline *deadline, struct wd_bundle **bundle,
+    struct wd_error *err) WD_MUST_CHECK;
 
-/* The SHA-256 of the file's bytes, read with pread through the page cache.
- * Pages that were cached before stay, those that the job brought in go again,
- * also when it fails. A rewrite in place that keeps the size is not noticed:
- * the caller compares the file's state before and after. Errors: WD_TIMEDOUT,
- * WD_IO, WD_STALE, WD_INVALID (no regular file), WD_NOMEM, WD_CHANGED when the
- * size moved while it was read. */
+/* The SHA-256 of the file's bytes; promises and errors are those of
+ * wd_digest_job. */
 enum wd_status wd_reader_digest(struct wd_reader *reader, int fd,
     const struct wd_digest_manner *manner, struct wd_sha256 *sha256,
     struct wd_error *err) WD_MUST_CHECK;
@@ -84,7 +72,7 @@ enum wd_status wd_reader_digest(struct wd_reader *reader, int fd,
 void wd_reader_free(struct wd_reader **reader);
 
 /* The reader in this very process. `manners` is the system's table
- * (host/manners.h: wd_host_io_manners()) and must outlive the reader; with
+ * (host/manners/manners.h) and must outlive the reader; with
  * NULL digests are made without regard for the page cache and idle_class.
  * Errors: WD_NOMEM. */
 enum wd_status wd_reader_in_process(const struct wd_io_manners *manners,

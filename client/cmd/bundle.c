@@ -5,19 +5,21 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digest_job.h"
 #include "base/escape.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "cmd/kept.h"
+#include "host/manners/manners.h"
 #include "verdict/show.h"
 #include "wire/build.h"
 #include "wire/bundle.h"
 #include "wire/json.h"
-
-#define CHUNK_BYTES (1UL << 20)
 
 /* Below this a progress bar would only flicker. */
 #define PROGRESS_FROM_BYTES (256UL << 20)
@@ -30,18 +32,15 @@ struct options {
 
 /* What is open while the bundle is looked at. */
 struct look {
-	int fd; /* the file that was named; -1 for a directory */
-	struct wd_source source;
-	struct wd_slice name; /* its last component */
-	struct wd_folder_fd folder_fd;
-	struct wd_folder folder;
+	struct wd_kept kept;
+	struct wd_slice name; /* of the file that was given; empty: a folder */
 	struct wd_bundle *bundle;
 	struct wd_file_digest *digests;
 };
 
 struct progress {
 	bool is_shown;
-	uint64_t done_bytes;
+	uint64_t before_bytes; /* of the files that are done */
 	uint64_t total_bytes;
 	uint64_t percent;
 };
@@ -148,29 +147,46 @@ open_parent(const char *path)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Every file stays open to the end, and the largest bundles have more than
+ * the usual 1024. */
+static void
+allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int
+open_file(const char *path, int fd, struct look *look)
+{
+	const char *slash = strrchr(path, '/');
+	struct wd_error err;
+
+	wd_error_init(&err);
+	look->name = wd_slice_text(slash == NULL ? path : slash + 1);
+	wd_kept_init(&look->kept, open_parent(path));
+	if (wd_kept_add(&look->kept, look->name, fd, &err) != WD_OK)
+		return report(path, err.status, err.message);
+	return WD_EXIT_MATCH;
+}
+
 /* O_NONBLOCK: a FIFO named x.gguf must not block us. */
 static int
 open_look(const char *path, struct look *look)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const char *slash = strrchr(path, '/');
-	struct wd_error err;
 	struct stat stat;
 
 	if (fd < 0)
 		return report_errno(path, errno);
-	if (fstat(fd, &stat) == 0 && S_ISDIR(stat.st_mode)) {
-		look->folder_fd.fd = fd;
-	} else {
-		look->fd = fd;
-		wd_error_init(&err);
-		if (wd_source_fd(fd, &look->source, &err) != WD_OK)
-			return report(path, err.status, err.message);
-		look->name = wd_slice_text(slash == NULL ? path : slash + 1);
-		look->folder_fd.fd = open_parent(path);
-	}
-	if (look->folder_fd.fd >= 0)
-		look->folder = wd_folder_over_fd(&look->folder_fd);
+	allow_many_files();
+	if (fstat(fd, &stat) != 0 || !S_ISDIR(stat.st_mode))
+		return open_file(path, fd, look);
+	wd_kept_init(&look->kept, fd);
 	return WD_EXIT_MATCH;
 }
 
@@ -179,40 +195,40 @@ close_look(struct look *look)
 {
 	wd_bundle_free(&look->bundle);
 	wd_free(look->digests);
-	if (look->fd >= 0)
-		(void)close(look->fd);
-	if (look->folder_fd.fd >= 0)
-		(void)close(look->folder_fd.fd);
+	wd_kept_release(&look->kept);
 }
 
 static enum wd_status
 describe(struct look *look, struct wd_error *err)
 {
-	const struct wd_folder *folder =
-	    look->folder_fd.fd >= 0 ? &look->folder : NULL;
+	struct wd_folder folder = wd_kept_folder(&look->kept);
+	bool has_folder = look->kept.folder.fd >= 0;
+	struct wd_source source;
 
-	if (look->fd < 0)
-		return wd_bundle_describe_folder(folder, &look->bundle, err);
-	return wd_bundle_describe(
-	    &look->source, look->name, folder, &look->bundle, err);
+	if (look->name.len == 0)
+		return wd_bundle_describe_folder(&folder, &look->bundle, err);
+	/* A copy: the kept files move when more are opened. */
+	source = wd_kept_find(&look->kept, look->name)->source;
+	return wd_bundle_describe(&source, look->name,
+	    has_folder ? &folder : NULL, &look->bundle, err);
 }
 
 /* ---- digests --------------------------------------------------------------
  */
 
-static void
-show_progress(struct progress *progress, size_t added_bytes)
+/* Called about every MiB; never stops the job. */
+static bool
+show_progress(void *ctx, uint64_t done_bytes)
 {
-	uint64_t percent;
+	struct progress *progress = ctx;
+	uint64_t percent = (progress->before_bytes + done_bytes) /
+	    (progress->total_bytes / 100 + 1);
 
-	progress->done_bytes += added_bytes;
-	if (!progress->is_shown)
-		return;
-	percent = progress->done_bytes / (progress->total_bytes / 100 + 1);
-	if (percent == progress->percent && added_bytes != 0)
-		return;
+	if (!progress->is_shown || percent == progress->percent)
+		return true;
 	progress->percent = percent;
 	(void)fprintf(stderr, "\rhashing %3u %%", (unsigned)percent);
+	return true;
 }
 
 static void
@@ -223,80 +239,36 @@ end_progress(struct progress *progress)
 	progress->is_shown = false;
 }
 
-static enum wd_status
-hash_chunks(const struct wd_source *source, struct wd_hasher *hasher,
-    struct progress *progress, struct wd_error *err)
+static struct wd_slice
+name_of(const struct wd_bundle_file *file)
 {
-	uint8_t *chunk WD_CLEANUP(wd_free_scoped) = wd_calloc(CHUNK_BYTES, 1);
-	enum wd_status st = WD_OK;
-	uint64_t at = 0;
-	size_t got;
-
-	if (chunk == NULL)
-		return wd_fail(err, WD_NOMEM, "no memory to hash");
-	for (;; at += got) {
-		st = source->read(
-		    source->ctx, at, chunk, CHUNK_BYTES, &got, err);
-		if (st != WD_OK || got == 0)
-			break;
-		wd_hasher_add(hasher, chunk, got);
-		show_progress(progress, got);
-	}
-	if (st == WD_OK && at != source->size_bytes)
-		return wd_fail(err, WD_CHANGED,
-		    "its size changed while it was read; run again when "
-		    "nobody writes to it");
-	return st;
+	return (struct wd_slice){ (const uint8_t *)file->name, file->name_len };
 }
 
+/* Through the descriptor that the file was described through. */
 static enum wd_status
-hash_source(const struct wd_source *source, struct progress *progress,
-    struct wd_sha256 *sha256, struct wd_error *err)
-{
-	struct wd_hasher *hasher WD_CLEANUP(wd_hasher_free) = NULL;
-	enum wd_status st;
-
-	if ((st = wd_hasher_new(&hasher, err)) != WD_OK ||
-	    (st = hash_chunks(source, hasher, progress, err)) != WD_OK)
-		return st;
-	return wd_hasher_finish(hasher, sha256, err);
-}
-
-/* The file that was named is hashed through the descriptor that it was
- * described through; the others are opened by name once more. */
-static enum wd_status
-hash_file(struct look *look, const struct wd_bundle_file *file,
+hash_file(const struct look *look, const struct wd_bundle_file *file,
     struct progress *progress, struct wd_sha256 *sha256, struct wd_error *err)
 {
-	struct wd_slice name = { (const uint8_t *)file->name, file->name_len };
-	struct wd_source source;
-	enum wd_status st;
+	const struct wd_kept_file *kept =
+	    wd_kept_find(&look->kept, name_of(file));
+	struct wd_digest_manner manner = { .idle_class = true,
+		.go_on = show_progress,
+		.go_on_ctx = progress };
 
-	if (look->fd >= 0 && wd_slice_equal(name, look->name))
-		return hash_source(&look->source, progress, sha256, err);
-	if (look->folder_fd.fd < 0)
-		return wd_fail(err, WD_GONE, "its folder cannot be opened");
-	st = look->folder.open(look->folder.ctx, name, &source, err);
-	if (st != WD_OK)
-		return st;
-	if (source.size_bytes == file->size_bytes)
-		st = hash_source(&source, progress, sha256, err);
-	else
-		st = wd_fail(err, WD_CHANGED,
-		    "its size changed while the bundle was read; run again "
-		    "when nobody writes to it");
-	look->folder.close(look->folder.ctx, &source);
-	return st;
+	if (kept == NULL)
+		return wd_fail(err, WD_GONE, "it was not opened");
+	return wd_digest_job(
+	    kept->fd, wd_host_io_manners(), &manner, sha256, err);
 }
 
 static int
-report_file(const struct wd_bundle_file *file, const struct wd_error *err)
+report_file(struct wd_slice name, const char *message)
 {
-	char name[300];
+	char shown[300];
 
-	wd_escape_short(name, sizeof(name),
-	    (struct wd_slice){ (const uint8_t *)file->name, file->name_len });
-	(void)fprintf(stderr, "weightctl bundle: %s: %s\n", name, err->message);
+	wd_escape_short(shown, sizeof(shown), name);
+	(void)fprintf(stderr, "weightctl bundle: %s: %s\n", shown, message);
 	return WD_EXIT_UNVERIFIABLE;
 }
 
@@ -314,8 +286,9 @@ hash_one(struct look *look, size_t at, struct progress *progress)
 	    wd_bundle_set_digest(look->bundle, at, &sha256, &err) != WD_OK) {
 		known->digested_at_ns = 0;
 		end_progress(progress);
-		return report_file(file, &err);
+		return report_file(name_of(file), err.message);
 	}
+	progress->before_bytes += file->size_bytes;
 	known->state = WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_COMPUTED;
 	return WD_EXIT_MATCH;
 }
@@ -337,6 +310,21 @@ hash_all(struct look *look)
 			code = WD_EXIT_UNVERIFIABLE;
 	end_progress(&progress);
 	return code;
+}
+
+/* Nothing is printed of a bundle that moved: its headers may be from before,
+ * its digests from after. */
+static int
+check_unchanged(const struct look *look)
+{
+	const struct wd_kept_file *changed = wd_kept_changed(&look->kept);
+
+	if (changed == NULL)
+		return WD_EXIT_MATCH;
+	return report_file((struct wd_slice){ (const uint8_t *)changed->name,
+			       changed->name_len },
+	    "it changed while the bundle was read; run again when nobody "
+	    "writes to it");
 }
 
 /* ---- output ---------------------------------------------------------------
@@ -391,6 +379,8 @@ look_at(struct look *look, const struct options *options)
 		return report(options->path, WD_NOMEM, "no memory");
 	if (!options->headers_only)
 		code = hash_all(look);
+	if (check_unchanged(look) != WD_EXIT_MATCH)
+		return WD_EXIT_UNVERIFIABLE;
 	if (look->bundle->incomplete)
 		code = WD_EXIT_UNVERIFIABLE;
 	printed = print_look(look, options);
@@ -401,7 +391,7 @@ int
 wd_cmd_bundle(int argc, char **argv)
 {
 	struct options options = { .path = NULL };
-	struct look look = { .fd = -1, .folder_fd = { .fd = -1 } };
+	struct look look = { .kept = { .folder = { .fd = -1 } } };
 	const char *why = parse_arguments(argc, argv, &options);
 	int code;
 

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digest_job.h"
 #include "base/mem.h"
-#include "host/manners.h"
-#include "seam/digest_job.h"
+#include "host/manners/manners.h"
 
 #define MOST_ROUNDS 101
 

@@ -6,15 +6,18 @@ set -eu
 here=$WD_SOURCE/tests/interop/parsers
 work=$WD_BUILD/tests/interop/parsers
 
+# Skipping is for machines without the tools; CI must have them.
 skip() {
-	echo "skipped: $1" >&2
+	echo "parsers: $1" >&2
+	[ "${CI:-}" = true ] && exit 1
 	exit 77
 }
 
-command -v node >/dev/null || skip "node is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
-[ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] ||
-	skip "@huggingface/gguf needs node 20 or later"
+command -v npm >/dev/null || skip "npm is not installed; see packaging/deps.sh"
+# shellcheck source=tests/support/node.sh
+. "$WD_SOURCE/tests/support/node.sh"
+need_node "$WD_SOURCE/tests/support" "${WD_CACHE:-$WD_BUILD/cache}" ||
+	skip "@huggingface/gguf needs Node.js 20"
 
 mkdir -p "$work"
 cp "$here/package.json" "$here/agree.mjs" "$work/"
@@ -27,5 +30,5 @@ fi
 bundles=$(mktemp -d "$work/bundles.XXXXXX")
 trap 'rm -rf "$bundles"' EXIT
 cd "$work"
-node agree.mjs "$WD_BUILD/client/weightctl" \
+"$node" agree.mjs "$WD_BUILD/client/weightctl" \
 	"$WD_BUILD/tests/support/wd-mkbundle" "$bundles"

@@ -93,6 +93,7 @@ for arch in arm64 x86_64; do
 	for file in "$source"/agent/base/*.c "$source"/agent/host/host.c \
 		"$source"/agent/host/redact.c "$source"/agent/host/ties.c \
 		"$source"/agent/host/darwin/*.c \
+		"$source"/agent/host/manners/darwin.c \
 		"$source"/agent/host/fixture/*.c; do
 		[ -f "$file" ] || continue
 		object=$work/$arch/$(echo "${file#"$source"/}" | tr / _).o

@@ -25,13 +25,6 @@ PARSERS = re.compile(r"\bjson_(?:load|loads|loadb|loadf|loadfd|load_file|"
                      r"load_callback|unpack|unpack_ex)\s*\(")
 PARSER_FILE = "agent/base/json.c"
 
-# What is allowed all the same, with the reason.
-EXCEPTIONS = {
-    # Asked for by __has_include; without it links are not followed.
-    ("agent/bundle/source.c", "linux/openat2.h"),
-    ("agent/bundle/source.c", "sys/syscall.h"),
-}
-
 
 def cells(line):
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -125,18 +118,9 @@ def check_foreign(path, room, header, libraries):
     if library is not None and room not in libraries[library]:
         return f"{room} may not use {header}; {library} belongs to " + (
             ", ".join(sorted(libraries[library])) or "nobody yet")
-    if header.startswith(SYSTEM_HEADERS) and not OWN_FOLDER.match(path) and \
-            (path, header) not in EXCEPTIONS:
+    if header.startswith(SYSTEM_HEADERS) and not OWN_FOLDER.match(path):
         return f"{header} is of one system; it belongs into host/<os>/"
     return None
-
-
-def allowed_cut(path, condition):
-    """The condition without the __has_include of an exception."""
-    for file, header in EXCEPTIONS:
-        if file == path:
-            condition = condition.replace(f"__has_include(<{header}>)", "")
-    return condition
 
 
 def check_line(path, room, line, root, tables):
@@ -147,7 +131,7 @@ def check_line(path, room, line, root, tables):
     if include:
         return check_foreign(path, room, include.group(2), libraries)
     condition = CONDITION.match(line)
-    if condition and SYSTEM.search(allowed_cut(path, condition.group(1))) and \
+    if condition and SYSTEM.search(condition.group(1)) and \
             not OWN_FOLDER.match(path):
         return "asks for an operating system outside host/<os>/"
     if PARSERS.search(line) and path != PARSER_FILE:

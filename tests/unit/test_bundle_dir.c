@@ -292,6 +292,61 @@ START_TEST(the_index_that_lists_the_file_is_taken)
 }
 END_TEST
 
+static void
+put_other_indexes(unsigned count)
+{
+	char name[64];
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		(void)snprintf(
+		    name, sizeof(name), "other-%02u.safetensors.index.json", i);
+		(void)memory_folder_text(
+		    &folder, name, "{\"weight_map\":{\"x\":\"x\"}}");
+	}
+}
+
+/* Each may have 64 MB, and a folder thousands of them. */
+START_TEST(index_files_are_tried_up_to_a_limit)
+{
+	static const unsigned counts[] = { WD_MAX_INDEX_FILES,
+		WD_MAX_INDEX_FILES + 1, 3 * WD_MAX_INDEX_FILES };
+	size_t i, opened = 0;
+
+	start();
+	put_one("model.safetensors", "a");
+	put_other_indexes(counts[_i]);
+	describe("model.safetensors");
+	ck_assert_int_eq(bundle->incomplete, _i > 0);
+	ck_assert_int_eq(note_with(bundle, WD_NOTE_INCOMPLETE,
+			     "index files; 8 were tried") != NULL,
+	    _i > 0);
+	for (i = 0; i < folder.count; i++)
+		if (strstr(folder.files[i].name, "index") != NULL)
+			opened += folder.files[i].opened;
+	ck_assert_uint_eq(opened, WD_MAX_INDEX_FILES);
+	stop();
+}
+END_TEST
+
+/* The limit concerns guesses: neither the usual name nor the given one. */
+START_TEST(the_right_index_is_found_among_many)
+{
+	start_sharded(right_map);
+	put_other_indexes(2 * WD_MAX_INDEX_FILES);
+	(void)memory_folder_text(
+	    &folder, "zz.safetensors.index.json", right_map);
+	describe(SHARD_1);
+	ck_assert(!bundle->incomplete);
+	ck_assert_uint_eq(bundle->parameter_count, 30);
+	wd_bundle_free(&bundle);
+	describe("zz.safetensors.index.json");
+	ck_assert(!bundle->incomplete);
+	ck_assert_uint_eq(bundle->parameter_count, 30);
+	stop();
+}
+END_TEST
+
 /* "Could not look" is not "there is nothing". */
 static const enum wd_status unlisted[] = { WD_GONE, WD_DENIED, WD_IO };
 
@@ -563,6 +618,8 @@ WD_LOOP(c15_entries_that_lead_elsewhere_are_refused, escapes);
 WD_LOOP(an_index_that_cannot_be_read_leaves_doubt, bad_indexes);
 WD_TEST(a_shard_that_no_index_lists_is_incomplete);
 WD_TEST(the_index_that_lists_the_file_is_taken);
+tcase_add_loop_test(tcase, index_files_are_tried_up_to_a_limit, 0, 3);
+WD_TEST(the_right_index_is_found_among_many);
 WD_LOOP(a_folder_that_cannot_be_listed_leaves_doubt, unlisted);
 WD_LOOP(a_side_file_that_cannot_be_read_leaves_doubt, lost);
 WD_TEST(settings_are_flat);

@@ -136,13 +136,13 @@ static const struct {
 	enum wd_status beneath;
 } entries[] = {
 	{ "file", WD_OK, WD_OK },
-	{ "near", WD_OK, WD_OK },
+	{ "near", WD_OK, WD_DENIED },
 	{ "far", WD_OK, WD_DENIED },
-	{ "broken", WD_NOTFOUND, WD_NOTFOUND },
+	{ "broken", WD_NOTFOUND, WD_DENIED },
 	{ "absent", WD_NOTFOUND, WD_NOTFOUND },
 	{ "sub", WD_INVALID, WD_INVALID },
 	{ "fifo.gguf", WD_INVALID, WD_INVALID },
-	{ "to_fifo", WD_INVALID, WD_INVALID },
+	{ "to_fifo", WD_INVALID, WD_DENIED },
 	{ "..", WD_INVALID, WD_INVALID },
 	{ "../outside.txt", WD_INVALID, WD_INVALID },
 	{ "sub/../file", WD_INVALID, WD_INVALID },
@@ -242,6 +242,25 @@ START_TEST(a_descriptor_must_be_a_regular_file)
 }
 END_TEST
 
+START_TEST(a_descriptor_is_given_back)
+{
+	struct wd_slice slice = { (const uint8_t *)text, 10 };
+	struct wd_source memory = wd_source_memory(&slice);
+	struct wd_source source = { .read = NULL };
+
+	set_up(true);
+	ck_assert_int_eq(wd_source_fd(folder_fd.fd, &source, NULL), WD_INVALID);
+	ck_assert_int_eq(wd_source_descriptor(&source), -1);
+	ck_assert_int_eq(
+	    folder.open(folder.ctx, wd_slice_text("file"), &source, NULL),
+	    WD_OK);
+	ck_assert_int_gt(wd_source_descriptor(&source), folder_fd.fd);
+	folder.close(folder.ctx, &source);
+	ck_assert_int_eq(wd_source_descriptor(&memory), -1);
+	tear_down();
+}
+END_TEST
+
 START_TEST(a_file_that_shrinks_is_told)
 {
 	struct wd_source source;
@@ -269,5 +288,6 @@ WD_LOOP(a_folder_opens_regular_files_only, entries);
 WD_LOOP(a_folder_that_is_a_fence_does_not_lead_out, entries);
 WD_TEST(a_folder_lists_its_entries);
 WD_TEST(a_descriptor_must_be_a_regular_file);
+WD_TEST(a_descriptor_is_given_back);
 WD_TEST(a_file_that_shrinks_is_told);
 WD_SUITE_END

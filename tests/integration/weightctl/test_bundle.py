@@ -2,9 +2,12 @@
 """weightctl bundle on real files: digests, formats, exit codes."""
 
 import base64
+import ctypes
 import hashlib
 import json
+import mmap
 import os
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -21,6 +24,19 @@ def sha256(path):
 
 def hex_of(digest):
     return base64.b64decode(digest["value"]).hex()
+
+
+def cached_pages(fd):
+    size = os.fstat(fd).st_size
+    view = mmap.mmap(fd, size)
+    first = ctypes.c_char.from_buffer(view)
+    pages = (ctypes.c_ubyte * ((size + mmap.PAGESIZE - 1) // mmap.PAGESIZE))()
+    libc = ctypes.CDLL(None, use_errno=True)
+    failed = libc.mincore(ctypes.c_void_p(ctypes.addressof(first)),
+                          ctypes.c_size_t(size), pages)
+    if failed:
+        raise OSError(ctypes.get_errno(), "mincore")
+    return sum(page & 1 for page in pages)
 
 
 class Bundle(unittest.TestCase):
@@ -123,6 +139,76 @@ class Bundle(unittest.TestCase):
         path = self.make("m.gguf")
         os.truncate(path, os.stat(path).st_size - 1)
         self.assertTrue(self.message(path, code=4)["incomplete"])
+
+    def while_hashing(self, path, change):
+        """Runs it on a long file; calls `change` with its pid when the
+        headers are read and the digest is under way."""
+        with subprocess.Popen(
+                [WEIGHTCTL, "bundle", path, "--format", "json"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            self.addCleanup(run.kill)
+            while self.bytes_read(run.pid) < 16 << 20:
+                self.assertIsNone(run.poll(), "it ended too early")
+            run.send_signal(signal.SIGSTOP)
+            change(run.pid)
+            run.send_signal(signal.SIGCONT)
+            out, errors = run.communicate(timeout=300)
+        return run.returncode, out, errors
+
+    def bytes_read(self, pid):
+        with open(f"/proc/{pid}/io") as file:
+            return int(file.readline().split()[1])
+
+    def make_long(self, name):
+        return self.make(name, "--sparse", "--tensors", "2", "--encoding",
+                         "F16", "--elements", str(128 << 20))
+
+    @unittest.skipUnless(os.path.exists("/proc/self/io"), "needs /proc")
+    def test_a_change_while_it_hashes(self):
+        path = self.make_long("m.gguf")
+        size = os.stat(path).st_size
+
+        def write_in_place(_):
+            with open(path, "r+b") as file:
+                file.seek(size - 1)
+                file.write(b"x")
+
+        def replace(_):
+            os.replace(self.make_long("n.gguf"), path)
+
+        for change in (write_in_place, replace):
+            with self.subTest(change.__name__):
+                code, out, errors = self.while_hashing(path, change)
+                self.assertEqual(os.stat(path).st_size, size)
+                self.assertEqual(code, 4, errors)
+                self.assertEqual(out, b"")
+                self.assertIn(b"m.gguf: it changed while", errors)
+        code, out, errors = self.while_hashing(path, lambda _: None)
+        self.assertEqual((code, errors), (0, b""))
+
+    @unittest.skipUnless(os.path.exists("/proc/self/io"), "needs /proc")
+    def test_it_hashes_in_the_idle_class(self):
+        found = []
+
+        def look(pid):
+            found.extend(os.sched_getscheduler(int(thread))
+                         for thread in os.listdir(f"/proc/{pid}/task"))
+
+        self.while_hashing(self.make_long("m.gguf"), look)
+        self.assertIn(os.SCHED_IDLE, found)
+
+    @unittest.skipUnless(os.path.exists("/proc/self/io"), "needs /proc")
+    def test_the_page_cache_stays_as_it_was(self):
+        path = self.make("m.gguf", "--elements", str(16 << 20))
+        fd = os.open(path, os.O_RDWR)
+        self.addCleanup(os.close, fd)
+        os.fsync(fd)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        some = 256  # its headers, and what the kernel reads ahead of them
+        if cached_pages(fd) > some:
+            self.skipTest("this file system is nothing but page cache")
+        self.message(path)
+        self.assertLess(cached_pages(fd), some)
 
     def test_what_cannot_be_read(self):
         with open(self.path("text.gguf"), "w") as file:

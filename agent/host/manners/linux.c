@@ -1,5 +1,5 @@
 /*
- * manners.c - the page cache and the idle classes of Linux.
+ * linux.c - the page cache and the idle classes of Linux.
  *
  * cachestat(2) (6.5) counts the cached pages of a range; when it finds some
  * but not all, or is not there, mincore(2) tells which. That needs a mapping,
@@ -7,7 +7,7 @@
  * are not ours to write mincore calls every page cached (5.2): nothing is
  * dropped then, which is the safe side.
  */
-#include "host/manners.h"
+#include "host/manners/manners.h"
 
 #include <errno.h>
 #include <fcntl.h>

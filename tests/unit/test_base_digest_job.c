@@ -1,5 +1,5 @@
-/* reader.h, the digest job: right bytes, changes, deadlines, and manners. */
-#include "seam/digest_job.h"
+/* base/digest_job.h: right bytes, changes, deadlines, and manners. */
+#include "base/digest_job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -441,8 +441,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("seam digest");
-	TCase *tcase = tcase_create("seam digest");
+	Suite *suite = suite_create("base digest_job");
+	TCase *tcase = tcase_create("base digest_job");
 	SRunner *runner;
 	int failed;
 

@@ -1,4 +1,4 @@
-#include "seam/digest_job.h"
+#include "base/digest_job.h"
 
 #include <errno.h>
 #include <pthread.h>

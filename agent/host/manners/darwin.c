@@ -1,8 +1,8 @@
 /*
- * manners.c - Darwin's reads: plain so far, and idle by the thread's I/O
+ * darwin.c - Darwin's reads: plain so far, and idle by the thread's I/O
  * policy and quality of service.
  */
-#include "host/manners.h"
+#include "host/manners/manners.h"
 
 #include <pthread/qos.h>
 #include <sys/resource.h>

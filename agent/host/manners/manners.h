@@ -1,8 +1,11 @@
 /*
  * manners.h - this system's way of reading politely (base/manners.h).
+ *
+ * A room of its own, for the client hashes bundles too and uses nothing else
+ * of host/. One file a system.
  */
-#ifndef WD_HOST_MANNERS_H
-#define WD_HOST_MANNERS_H
+#ifndef WD_HOST_MANNERS_MANNERS_H
+#define WD_HOST_MANNERS_MANNERS_H
 
 #include "base/manners.h"
 
