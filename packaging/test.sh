@@ -90,7 +90,7 @@ if [ "$quick" = no ]; then
 fi
 if [ "$mutants" = yes ]; then
 	echo "== mutants: sample =="
-	if python3 tests/mutants/run.py --sample 24 --seed 1 \
+	if python3 tests/mutants/run.py --sample 10 --seed 1 \
 		--work build/mutants </dev/null; then
 		passed=$((passed + 1))
 	else
