@@ -43,6 +43,8 @@ clang-14 clang-14
 clang-format-14 clang-format-14
 /usr/lib/llvm-14/bin/ld64.lld lld-14
 python3 python3
+/usr/lib/python3/dist-packages/google/protobuf python3-protobuf
+protoc protobuf-compiler
 node nodejs
 npm npm
 git git

@@ -38,6 +38,7 @@ if [ -z "${WD_OWN_PIDS:-}" ]; then
 fi
 if [ $# -gt 0 ]; then
 	build_all weightd
+	export STATE_DIRECTORY=${STATE_DIRECTORY:-$source/build/state}
 	exec "$build/agent/weightd" --once "$@"
 fi
 

@@ -181,7 +181,7 @@ role_words(Weightd__V1__ProcessRole role)
 		{ ROLE(ACTIVATOR),
 		    "opened the socket for others; no candidate" },
 		{ ROLE(ORPHAN_HOLDER),
-		    "inherited the listener and serves nothing" },
+		    "seems to have only inherited the listener" },
 		{ ROLE(ORPHAN_WEIGHTS),
 		    "holds weights of a server that is gone" },
 	};

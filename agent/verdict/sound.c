@@ -418,9 +418,10 @@ rule_none(const struct wd_unit *unit, struct wd_ruling *ruling)
 		    "server is ready");
 	if (wd_unit_has_flag(unit, WD_FLAG(ORPHAN_HOLDER)))
 		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8,
-		    "ORPHAN_HOLDER: the port is only kept open by a process "
-		    "that inherited it and serves nothing; end that process "
-		    "and start the server");
+		    "ORPHAN_HOLDER: no weights are held, and the process "
+		    "behind "
+		    "the port seems to have only inherited it; look whether "
+		    "it still serves, and start the server of the model");
 	if (unit->group != NULL && unit->group->n_candidates > 0)
 		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8,
 		    "NONE: only adapters, drafts or projectors are held, and "

@@ -4,10 +4,11 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=${1:-${WD_SOURCE:-$here/../..}}
-format=${CLANG_FORMAT:-clang-format}
+format=${CLANG_FORMAT:-clang-format-14}
 
 if ! command -v "$format" >/dev/null; then
-	echo "clang-format is not installed (apt install clang-format)"
+	echo "$format is not installed (apt install clang-format-14)"
+	[ "${CI:-}" = true ] && exit 1
 	exit 77
 fi
 # Other versions lay the same file out in other ways.

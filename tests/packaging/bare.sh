@@ -55,6 +55,8 @@ fi
 
 tree=$(mktemp -d "$cache/tree.XXXXXX")
 tar -C "$tree" -xpf "$base"
+# mktemp makes it 0700, which no root folder is: other users live there too.
+chmod 755 "$tree"
 
 # How this machine reaches its packages.
 for file in /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/auth.conf.d \
