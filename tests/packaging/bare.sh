@@ -15,7 +15,7 @@ set -euo pipefail
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
 cache=${WD_BARE_CACHE:-${XDG_CACHE_HOME:-$source/build}/weightd-bare}
-mirror=${WD_BARE_MIRROR:-http://deb.debian.org/debian}
+mirror=${WD_BARE_MIRROR:-}
 base=$cache/bookworm.tar
 tree=
 
@@ -47,7 +47,7 @@ trap 'exit 130' INT TERM
 if [ ! -s "$base" ]; then
 	mkdir -p "$cache"
 	tree=$(mktemp -d "$cache/base.XXXXXX")
-	debootstrap --variant=minbase bookworm "$tree" "$mirror"
+	debootstrap --variant=minbase bookworm "$tree" ${mirror:+"$mirror"}
 	tar -C "$tree" --one-file-system -cf "$base.new" .
 	mv "$base.new" "$base"
 	clean_up
