@@ -27,6 +27,11 @@
 #define WD_MAX_JSON_MEMORY (1UL << 30)
 #define WD_MAX_PATH 4096
 
+/* YAML: a serving map of a thousand hosts has about 1 MB and 60,000 values */
+#define WD_MAX_YAML_FILE (8UL << 20)
+#define WD_MAX_YAML_NODES 524288
+#define WD_MAX_YAML_DEPTH 32
+
 /* host */
 #define WD_MAX_LISTENERS 65536
 #define WD_MAX_PROCESSES 4194304 /* the kernel's own pid_max limit */

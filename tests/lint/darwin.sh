@@ -52,7 +52,7 @@ mkdir -p "$include"
 multiarch=$(clang-14 -print-multiarch 2>/dev/null ||
 	dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo x86_64-linux-gnu)
 [ -n "$multiarch" ] || multiarch=x86_64-linux-gnu
-cp /usr/include/jansson*.h "$include"
+cp /usr/include/jansson*.h /usr/include/yaml.h "$include"
 cp -R /usr/include/openssl "$include"
 for folder in "/usr/include/$multiarch/openssl" /usr/include/x86_64-linux-gnu/openssl; do
 	[ -d "$folder" ] && cp "$folder"/*.h "$include/openssl/"
@@ -75,6 +75,7 @@ stub() {
 	} >"$work/lib$1.tbd"
 }
 stub jansson
+stub yaml-0
 stub crypto
 
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
@@ -113,7 +114,7 @@ for arch in arm64 x86_64; do
 	# shellcheck disable=SC2086
 	if ! clang-14 -target "$arch-apple-macos13" -mlinker-version=609 \
 		--ld-path=/usr/lib/llvm-14/bin/ld64.lld -L"$libc/darwin" \
-		-L"$work" -dynamiclib $objects -ljansson -lcrypto \
+		-L"$work" -dynamiclib $objects -ljansson -lyaml-0 -lcrypto \
 		-o "$work/$arch/libhost.dylib"; then
 		echo "darwin: $arch: does not link"
 		failed=$((failed + 1))
