@@ -119,8 +119,10 @@ find_all_listeners(struct wd_look *look, struct wd_error *err)
 		return wd_fail(err, st, "listeners: out of memory");
 	if (st != WD_OK)
 		look->all.complete = false;
-	wd_look_other_listeners(look);
-	return WD_OK;
+	st = wd_look_sort_listening(look, err);
+	if (st == WD_OK)
+		wd_look_other_listeners(look);
+	return st;
 }
 
 static enum wd_status
@@ -143,23 +145,22 @@ static bool
 serves_nothing(const struct wd_look *look, const struct wd_member *member)
 {
 	const struct wd_descriptors *d = &member->descriptors;
-	size_t i, j;
+	size_t i;
 
 	if (member->descriptors_status != WD_OK || !d->complete)
 		return false;
 	for (i = 0; i < d->count; i++) {
+		const struct wd_listening *row =
+		    wd_look_listening(look, &d->items[i]);
+
 		if (d->items[i].type == WD_OBJECT_IO_URING)
 			return false;
 		if (d->items[i].type == WD_OBJECT_OTHER &&
 		    wd_slice_starts(wd_bytes_slice(&d->items[i].path),
 			"anon_inode:[eventpoll]"))
 			return false;
-		if (d->items[i].type != WD_OBJECT_SOCKET)
-			continue;
-		for (j = 0; j < look->listeners.count; j++)
-			if (look->listeners.items[j].inode == d->items[i].inode)
-				break;
-		if (j == look->listeners.count)
+		if (d->items[i].type == WD_OBJECT_SOCKET &&
+		    (row == NULL || !row->asked))
 			return false;
 	}
 	return true;

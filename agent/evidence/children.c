@@ -14,25 +14,22 @@
 #define SAMPLES 3
 #define SAMPLE_PAUSE_NS (20 * WD_NS_PER_MS)
 
+/* Its own listener; of several the first by address. */
 static const struct wd_listener *
 listener_of(const struct wd_look *look, const struct wd_member *member)
 {
-	size_t i, j;
+	const struct wd_listener *first = NULL;
+	size_t i;
 
-	for (i = 0; i < look->all.count; i++) {
-		const struct wd_listener *l = &look->all.items[i];
-		bool asked = false;
+	for (i = 0; i < member->descriptors.count; i++) {
+		const struct wd_listening *row =
+		    wd_look_listening(look, &member->descriptors.items[i]);
 
-		for (j = 0; j < look->listeners.count; j++)
-			asked |= look->listeners.items[j].inode == l->inode;
-		for (j = 0; j < member->descriptors.count && !asked; j++)
-			if (member->descriptors.items[j].type ==
-				WD_OBJECT_SOCKET &&
-			    member->descriptors.items[j].inode == l->inode &&
-			    l->inode != 0)
-				return l;
+		if (row != NULL && !row->asked &&
+		    (first == NULL || row->listener < first))
+			first = row->listener;
 	}
-	return NULL;
+	return first;
 }
 
 static bool

@@ -107,7 +107,22 @@ read_member(struct wd_look *look, struct wd_member *member)
 	    &member->process, look->deadline, &member->descriptors, NULL);
 }
 
-/* Adds the facts of one process. `*index` is WD_NONE when it has gone. */
+/* The cap is no lack of memory: the look goes on, and says that it is cut. */
+static enum wd_status
+too_many(struct wd_look *look, struct wd_error *err)
+{
+	if (look->too_many_members)
+		return WD_OK;
+	look->too_many_members = true;
+	if (wd_blinds_add(&look->weight_blinds, WD_LIMIT, 0,
+		"none; the agent looks into no more", "further processes",
+		"more processes serve than the agent keeps") != WD_OK)
+		return wd_fail(err, WD_NOMEM, "group: out of memory");
+	return WD_OK;
+}
+
+/* Adds the facts of one process. `*index` is WD_NONE when it has gone, or when
+ * there are too many. */
 static enum wd_status
 add_member(struct wd_look *look, pid_t pid, enum wd_member_role role,
     size_t *index, struct wd_error *err)
@@ -124,9 +139,12 @@ add_member(struct wd_look *look, pid_t pid, enum wd_member_role role,
 			member->role = role;
 		return WD_OK;
 	}
-	if (wd_grow((void **)&look->members, look->member_count,
-		&look->member_capacity, sizeof(*member), WD_MAX_GROUP) != WD_OK)
-		return wd_fail(err, WD_NOMEM, "group: out of memory");
+	st = wd_grow((void **)&look->members, look->member_count,
+	    &look->member_capacity, sizeof(*member), WD_MAX_GROUP);
+	if (st != WD_OK)
+		return st == WD_LIMIT ?
+		    too_many(look, err) :
+		    wd_fail(err, st, "group: out of memory");
 	member = &look->members[look->member_count];
 	memset(member, 0, sizeof(*member));
 	member->pid = pid;
@@ -191,9 +209,10 @@ group_add(struct wd_group *group, size_t member)
 	for (i = 0; i < group->member_count; i++)
 		if (group->members[i] == member)
 			return WD_OK;
+	/* Members are distinct, and the look has no more than the cap. */
 	if (wd_grow((void **)&group->members, group->member_count,
 		&group->member_capacity, sizeof(*group->members),
-		WD_MAX_GROUP) != WD_OK)
+		SIZE_MAX) != WD_OK)
 		return WD_NOMEM;
 	group->members[group->member_count++] = member;
 	return WD_OK;
@@ -398,8 +417,9 @@ new_group(struct wd_look *look, pid_t *owners, size_t count, size_t *index,
 	enum wd_status st = WD_OK;
 	size_t i, member;
 
+	/* No more than listeners, orphans and hops, which have caps. */
 	if (wd_grow((void **)&look->groups, look->group_count,
-		&look->group_capacity, sizeof(*group), WD_MAX_GROUP) != WD_OK) {
+		&look->group_capacity, sizeof(*group), SIZE_MAX) != WD_OK) {
 		wd_free(owners);
 		return wd_fail(err, WD_NOMEM, "group: out of memory");
 	}
@@ -479,44 +499,6 @@ group_of_listener(struct wd_look *look, size_t listener, struct wd_error *err)
 	if (st == WD_OK && look->groups[*group].member_count == 0)
 		look->owners_state[listener] = OWNERS(VANISHED);
 	return st;
-}
-
-static bool
-is_among(const struct wd_listeners *listeners, uint64_t inode)
-{
-	size_t i;
-
-	for (i = 0; i < listeners->count; i++)
-		if (listeners->items[i].inode == inode)
-			return true;
-	return false;
-}
-
-/* When not every listener was seen, any socket may be one. */
-static bool
-may_listen_elsewhere(const struct wd_look *look, const struct wd_member *member)
-{
-	size_t i;
-
-	for (i = 0; i < member->descriptors.count; i++) {
-		const struct wd_descriptor *d = &member->descriptors.items[i];
-
-		if (d->type == WD_OBJECT_SOCKET &&
-		    !is_among(&look->listeners, d->inode) &&
-		    (!look->all.complete || is_among(&look->all, d->inode)))
-			return true;
-	}
-	return false;
-}
-
-void
-wd_look_other_listeners(struct wd_look *look)
-{
-	size_t i;
-
-	for (i = 0; i < look->member_count; i++)
-		look->members[i].listens_elsewhere =
-		    may_listen_elsewhere(look, &look->members[i]);
 }
 
 enum wd_status

@@ -32,8 +32,9 @@ wd_group_find_held(
 static enum wd_status
 add_hold(struct wd_held *held, const struct wd_hold *hold)
 {
+	/* As many as there are rows, which have caps of their own. */
 	if (wd_grow((void **)&held->holds, held->hold_count,
-		&held->hold_capacity, sizeof(*hold), WD_MAX_MAPPINGS) != WD_OK)
+		&held->hold_capacity, sizeof(*hold), SIZE_MAX) != WD_OK)
 		return WD_NOMEM;
 	held->holds[held->hold_count++] = *hold;
 	return WD_OK;

@@ -80,6 +80,7 @@ wd_look_release(struct wd_look *look)
 	wd_free(look->owners_state);
 	wd_listeners_release(&look->listeners);
 	wd_listeners_release(&look->all);
+	wd_free(look->listening);
 	wd_holders_release(&look->holders);
 	wd_pids_release(&look->pids);
 	wd_blinds_release(&look->listener_blinds);

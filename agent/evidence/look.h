@@ -199,6 +199,13 @@ struct wd_digest_memo {
 	size_t count, capacity;
 };
 
+/* A socket that listens, by its inode. */
+struct wd_listening {
+	uint64_t inode;
+	const struct wd_listener *listener; /* of all, or of listeners */
+	bool asked;                         /* the question is about it */
+};
+
 struct wd_look {
 	const struct wd_evidence *with;
 	const Weightd__V1__Question *question;
@@ -210,12 +217,15 @@ struct wd_look {
 
 	struct wd_host_identity host;
 	int64_t started_real_ns;
-	struct wd_listeners listeners; /* those that were asked for */
-	struct wd_listeners all;       /* every listener of every namespace */
+	struct wd_listeners listeners;  /* those that were asked for */
+	struct wd_listeners all;        /* every listener of every namespace */
+	struct wd_listening *listening; /* of both, sorted by inode */
+	size_t listening_count;
 	struct wd_holders holders;
 	struct wd_pids pids;
 	struct wd_member *members;
 	size_t member_count, member_capacity;
+	bool too_many_members; /* some were left out, see WD_MAX_GROUP */
 	struct wd_group *groups;
 	size_t group_count, group_capacity;
 	size_t *listener_group; /* for each listener, or SIZE_MAX */
@@ -247,7 +257,15 @@ enum wd_status wd_look_holders(struct wd_look *look,
 enum wd_status wd_look_groups(
     struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
 
-/* group.c: which members listen besides, by look->all. */
+/* listening.c: look->listening, once look->all is known. Errors: WD_NOMEM. */
+enum wd_status wd_look_sort_listening(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* listening.c: the listening socket that the descriptor is; NULL: none. */
+const struct wd_listening *wd_look_listening(
+    const struct wd_look *look, const struct wd_descriptor *descriptor);
+
+/* listening.c: which members listen besides, by look->all. */
 void wd_look_other_listeners(struct wd_look *look);
 
 /* group.c: the group that these processes own a listener of; made when it is

@@ -1,6 +1,7 @@
 /*
  * A process as the message of the schema.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "evidence/blind.h"
@@ -173,31 +174,36 @@ say_memory(
 	m->read_bytes = p->read_bytes;
 }
 
+static int
+compare_ports(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /* Ports on which the process listens besides the asked one. */
 static void
 say_other_ports(struct wd_build *b, const struct wd_look *look,
     const struct wd_member *member, Weightd__V1__Process *out)
 {
-	size_t i, j, k;
+	size_t i, kept = 0;
 
-	for (i = 0; i < look->all.count; i++) {
-		const struct wd_listener *l = &look->all.items[i];
+	for (i = 0; i < member->descriptors.count; i++) {
+		const struct wd_listening *row =
+		    wd_look_listening(look, &member->descriptors.items[i]);
 
-		if (l->inode == 0 || l->port == look->question->port)
-			continue;
-		for (j = 0; j < member->descriptors.count; j++)
-			if (member->descriptors.items[j].type ==
-				WD_OBJECT_SOCKET &&
-			    member->descriptors.items[j].inode == l->inode)
-				break;
-		if (j == member->descriptors.count)
-			continue;
-		for (k = 0; k < out->n_other_ports; k++)
-			if (out->other_ports[k] == l->port)
-				break;
-		if (k == out->n_other_ports)
-			WD_BUILD_PUSH(b, out, other_ports, l->port);
+		if (row != NULL && row->listener->port != look->question->port)
+			WD_BUILD_PUSH(b, out, other_ports, row->listener->port);
 	}
+	if (out->n_other_ports > 1)
+		qsort(out->other_ports, out->n_other_ports,
+		    sizeof(*out->other_ports), compare_ports);
+	for (i = 0; i < out->n_other_ports; i++)
+		if (kept == 0 ||
+		    out->other_ports[kept - 1] != out->other_ports[i])
+			out->other_ports[kept++] = out->other_ports[i];
+	out->n_other_ports = kept;
 }
 
 static void
