@@ -27,7 +27,8 @@ struct wd_digest_manner {
 	bool idle_class;               /* yield CPU and disk to everybody */
 	const struct wd_deadline *deadline; /* NULL: none */
 	/* Asked about every MiB with the bytes done; false stops the job with
-	 * WD_TIMEDOUT. NULL: never asked. With idle_class it is asked from
+	 * WD_TIMEDOUT, and must then be said again whenever it is asked.
+	 * NULL: never asked. With idle_class it is asked from
 	 * another thread, while the caller waits. */
 	bool (*go_on)(void *ctx, uint64_t done_bytes);
 	void *go_on_ctx;

@@ -15,6 +15,7 @@
 #define WD_MAX_BUNDLE_FILES 4096 /* largest seen: 413 shards */
 #define WD_MAX_INDEX_FILES 8     /* tried beside one file; one is usual */
 #define WD_MAX_ENCODINGS 256     /* in one bundle; ggml has about 40 */
+#define WD_MAX_BUNDLE_NOTES 8192
 #define WD_MAX_SETTINGS 65536
 #define WD_MAX_SETTING_TEXT 65536 /* longer values count by digest */
 #define WD_MAX_GGUF_KEYS 65536
@@ -56,5 +57,10 @@
 #define WD_MAX_CANDIDATE_FILES 4096
 #define WD_MAX_GROUP 65536
 #define WD_MAX_MESSAGE (64UL << 20)
+
+/* seam: the facts of a million tensors with names of 60 bytes */
+#define WD_MAX_SEAM_MESSAGE (256UL << 20)
+#define WD_MAX_SEAM_MEMORY (1UL << 30)
+#define WD_MAX_FOLDER_NAMES 1048576
 
 #endif

@@ -10,7 +10,6 @@
 #include "bundle/draft.h"
 
 #define NOTE_BYTES 2048
-#define MAX_NOTES 8192
 
 const char *
 wd_bundle_format_name(enum wd_bundle_format format)
@@ -262,7 +261,7 @@ wd_draft_note(struct wd_draft *build, enum wd_note_kind kind,
 	void *items = bundle->notes;
 	enum wd_status st =
 	    room_for(&items, bundle->note_count, &build->note_capacity,
-		sizeof(*bundle->notes), MAX_NOTES, "faults", err);
+		sizeof(*bundle->notes), WD_MAX_BUNDLE_NOTES, "faults", err);
 	va_list args;
 	char *copy;
 
