@@ -90,8 +90,8 @@ fi
 # compiler: once is enough.
 build_and_test dev
 if [ "$quick" = no ]; then
-	build_and_test clang -LE 'lint|interop|engine'
-	build_and_test asan -LE 'lint|interop|engine'
+	build_and_test clang -LE 'lint|house|interop|engine'
+	build_and_test asan -LE 'lint|house|interop|engine'
 fi
 if [ "$mutants" = yes ]; then
 	echo "== mutants: sample =="
