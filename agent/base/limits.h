@@ -63,4 +63,8 @@
 #define WD_MAX_SEAM_MEMORY (1UL << 30)
 #define WD_MAX_FOLDER_NAMES 1048576
 
+/* wire */
+#define WD_MAX_WIRE_DEPTH 16  /* of messages in messages; the schema: 8 */
+#define WD_MAX_WIRE_FIELDS 64 /* of one message; the schema: 29 */
+
 #endif

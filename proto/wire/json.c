@@ -49,8 +49,8 @@ print_char(struct wd_buf *out, const uint8_t *bytes, size_t len, uint32_t code)
 		    0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
 }
 
-static void
-print_string(struct wd_buf *out, const char *text)
+void
+wd_json_print_text(const char *text, struct wd_buf *out)
 {
 	struct wd_slice rest = wd_slice_text(text == NULL ? "" : text);
 
@@ -369,7 +369,7 @@ print_scalar(struct wd_buf *out, const ProtobufCFieldDescriptor *field,
 		print_enum(out, field->descriptor, *(const int *)value);
 		return;
 	case PROTOBUF_C_TYPE_STRING:
-		print_string(out, pointer_at(value));
+		wd_json_print_text(pointer_at(value), out);
 		return;
 	case PROTOBUF_C_TYPE_BYTES:
 		print_base64(out, value);

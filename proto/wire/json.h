@@ -40,6 +40,10 @@ enum wd_status wd_message_print_json(const ProtobufCMessage *message,
     enum wd_message_json_style style, struct wd_buf *out,
     struct wd_error *err) WD_MUST_CHECK;
 
+/* Appends `text` (NULL: "") as a JSON string with its quotes, by the rules
+ * above. A failure stays in the buffer. */
+void wd_json_print_text(const char *text, struct wd_buf *out);
+
 /* Appends a timestamp as RFC 3339 text in UTC, without quotes. Errors: as
  * wd_message_print_json. */
 enum wd_status wd_message_print_time(const Google__Protobuf__Timestamp *time,

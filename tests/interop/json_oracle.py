@@ -4,7 +4,8 @@
 Random messages of every response type are built from the schema itself, so a
 field that is added later is tested without a change here; Kinds has the kinds
 of field that the schema does not use. The wire bytes go
-through wd-pb2json; parsed, both texts must be equal.
+through wd-pb2json; parsed, both texts must be equal. Then the other way: the
+library's JSON, in each of the forms that it can write, is read by ours.
 """
 import json
 import math
@@ -28,8 +29,9 @@ PB2JSON = os.path.join(BUILD, "tests/support/wd-pb2json")
 ROUNDS = int(os.environ.get("WD_ROUNDS", "600"))
 TYPES = ["weightd.v1." + name for name in
          ["AttestPortResponse", "AttestPortRequest", "DescribeBundleResponse",
-          "DescribeBundleRequest", "Attestation", "Bundle", "Expectation",
-          "Verdict"]] + ["weightd.testing.Kinds"]
+          "DescribeBundleRequest", "ListServersRequest", "ListServersResponse",
+          "GetHostRequest", "GetHostResponse", "Attestation", "Bundle",
+          "Expectation", "Verdict"]] + ["weightd.testing.Kinds"]
 # Everything but NUL, at which C strings end.
 TEXTS = ["", "a", "llama-server", "ü", "模型", "\U0001f999", "\"quoted\"",
          "back\\slash", "a\nb\tc\rd\be\ff", "\x01\x1b[2J\x7f", "\x80\x9b\xa0",
@@ -64,13 +66,13 @@ def random_time(rng, message):
                                 1000000, 10, rng.randrange(10 ** 9)])
 
 
-def random_scalar(rng, field):
+def random_scalar(rng, field, strange):
     kind = field.cpp_type
     if kind == field.CPPTYPE_BOOL:
         return rng.random() < 0.5
     if kind == field.CPPTYPE_ENUM:
         values = [v.number for v in field.enum_type.values]
-        return rng.choice(values + [values[-1] + 7])
+        return rng.choice(values + [values[-1] + 7] * strange)
     if kind in (field.CPPTYPE_DOUBLE, field.CPPTYPE_FLOAT):
         real = rng.choice([0.0, 1.0, -1.5, 0.1, 1e300, 5e-324, 1 / 3, 1e15, 1e17,
                            math.inf, -math.inf, math.nan, rng.uniform(-1e6, 1e6)])
@@ -87,7 +89,7 @@ def random_scalar(rng, field):
     return rng.choice([0, -1, 2 ** (bits - 1) - 1, -2 ** (bits - 1), 7])
 
 
-def fill(rng, message, depth):
+def fill(rng, message, depth, strange=True):
     if message.DESCRIPTOR.full_name == "google.protobuf.Timestamp":
         random_time(rng, message)
         return
@@ -98,15 +100,16 @@ def fill(rng, message, depth):
         if field.label == field.LABEL_REPEATED:
             for _ in range(rng.randrange(4)):
                 if is_message:
-                    fill(rng, getattr(message, field.name).add(), depth + 1)
+                    fill(rng, getattr(message, field.name).add(), depth + 1, strange)
                 else:
-                    getattr(message, field.name).append(random_scalar(rng, field))
+                    getattr(message, field.name).append(
+                        random_scalar(rng, field, strange))
         elif is_message:
             part = getattr(message, field.name)
             part.SetInParent()
-            fill(rng, part, depth + 1)
+            fill(rng, part, depth + 1, strange)
         else:
-            setattr(message, field.name, random_scalar(rng, field))
+            setattr(message, field.name, random_scalar(rng, field, strange))
 
 
 def no_duplicates(pairs):
@@ -116,8 +119,20 @@ def no_duplicates(pairs):
 
 
 def record(name, message):
+    return packed(name, message.SerializeToString())
+
+
+def json_record(rng, name, message):
+    text = json_format.MessageToJson(
+        message, including_default_value_fields=rng.random() < 0.5,
+        preserving_proto_field_name=rng.random() < 0.5,
+        use_integers_for_enums=rng.random() < 0.5,
+        ensure_ascii=rng.random() < 0.5)
+    return packed(name, text.encode())
+
+
+def packed(name, bytes_):
     name = name.encode()
-    bytes_ = message.SerializeToString()
     return struct.pack("<I", len(name)) + name + struct.pack("<I", len(bytes_)) + bytes_
 
 
@@ -140,20 +155,28 @@ def compare(cases, texts):
                 "a control character is not escaped: %r" % char
 
 
-def main():
-    rng = random.Random(20261130)
-    types = load_messages()
-    cases = []
+def make_cases(rng, types, strange):
+    cases = [(TYPES[0], types[TYPES[0]]())]
     for round_ in range(ROUNDS):
         name = TYPES[round_ % len(TYPES)]
         message = types[name]()
-        fill(rng, message, 0)
+        fill(rng, message, 0, strange)
         cases.append((name, message))
-    cases.append((TYPES[0], types[TYPES[0]]()))
+    return cases
+
+
+def main():
+    rng = random.Random(20261130)
+    types = load_messages()
+    cases = make_cases(rng, types, True)
     records = [record(*case) for case in cases]
     compare(cases, ours(records, []).split("\n")[:-1])
     compare(cases, ours(records, ["--indented"]).split("\n%\n")[:-1])
     print("%d messages, compact and indented: equal" % len(cases))
+    cases = make_cases(rng, types, False)
+    records = [json_record(rng, *case) for case in cases]
+    compare(cases, ours(records, ["--parse"]).split("\n")[:-1])
+    print("%d messages, parsed: equal" % len(cases))
 
 
 main()
