@@ -56,6 +56,8 @@ unshare util-linux
 setpriv util-linux
 openssl openssl
 ip iproute2
+nginx nginx-light
+haproxy haproxy
 '
 
 present() {
@@ -83,6 +85,22 @@ if [ "$(id -u)" -ne 0 ]; then
 	sudo=sudo
 fi
 echo "deps: installing $missing" >&2
+
+# The tests start the proxies by themselves, on ports of their own: as services
+# they stay off, now (policy-rc.d(8)) and at the next boot.
+policy=/usr/sbin/policy-rc.d
+quiet() {
+	case " $missing" in *" nginx-light "* | *" haproxy "*) ;; *) return 0 ;; esac
+	[ -e "$policy" ] && return 0
+	printf '#!/bin/sh\nexit 101\n' | $sudo tee "$policy" >/dev/null
+	$sudo chmod 755 "$policy"
+	trap '$sudo rm -f "$policy"' EXIT
+}
+off() {
+	case " $missing" in *" $2 "*) ;; *) return 0 ;; esac
+	$sudo systemctl disable "$1" >/dev/null 2>&1 || true
+}
+quiet
 export DEBIAN_FRONTEND=noninteractive
 # Data goes to standard output, and this is none.
 {
@@ -90,4 +108,6 @@ export DEBIAN_FRONTEND=noninteractive
 	# shellcheck disable=SC2086 # a list of words
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
 		--no-install-recommends $missing
+	off nginx nginx-light
+	off haproxy haproxy
 } >&2 </dev/null

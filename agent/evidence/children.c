@@ -137,6 +137,27 @@ port_is_internal(const struct wd_look *look, const struct wd_group *group,
 	return false;
 }
 
+/* A proxy's workers are forks of it: one that a reload left behind listens no
+ * longer, and finishes what it passes on. */
+static bool
+is_fork_of_proxy(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member, const struct wd_recognition *child)
+{
+	size_t i;
+
+	if (!wd_engine_is_proxy(child))
+		return false;
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+
+		if (m->role == WD_MEMBER_OWNER &&
+		    wd_look_same_generation(
+			&m->process.identity, &member->process.identity))
+			return true;
+	}
+	return false;
+}
+
 static enum wd_status
 serves_for_itself(struct wd_look *look, const struct wd_group *group,
     const struct wd_member *member, const struct wd_listener *listener,
@@ -145,7 +166,8 @@ serves_for_itself(struct wd_look *look, const struct wd_group *group,
 	struct wd_recognition child = wd_engine_recognise(&member->process);
 
 	/* Such a server may just as well be asked over a unix socket. */
-	*serves = wd_engine_is_own_server(&child);
+	*serves = wd_engine_is_own_server(&child) &&
+	    !is_fork_of_proxy(look, group, member, &child);
 	if (*serves || listener == NULL ||
 	    port_is_internal(look, group, &child))
 		return WD_OK;
@@ -178,8 +200,8 @@ leave_group(const struct wd_look *look, struct wd_group *group, pid_t pid)
 
 /* `listener` is NULL when it listens on no TCP port: then the hop has none. */
 static enum wd_status
-add_child_hop(
-    struct wd_group *group, pid_t parent, const struct wd_listener *listener)
+add_child_hop(struct wd_group *group, pid_t parent, pid_t child,
+    const struct wd_listener *listener)
 {
 	struct wd_hop *hop;
 
@@ -190,6 +212,7 @@ add_child_hop(
 	memset(hop, 0, sizeof(*hop));
 	hop->kind = WD_HOP_CHILD;
 	hop->pid = parent;
+	hop->peer = child;
 	hop->family = WD_INET4;
 	hop->group = WD_NONE;
 	if (listener == NULL)
@@ -220,7 +243,7 @@ wd_look_children(
 			st = serves_for_itself(
 			    look, group, m, listener, &serves);
 		if (st == WD_OK && serves)
-			st = add_child_hop(group, parent, listener);
+			st = add_child_hop(group, parent, pid, listener);
 		if (st == WD_OK && serves)
 			leave_group(look, group, pid);
 		else

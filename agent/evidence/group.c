@@ -54,8 +54,9 @@ find_member(const struct wd_look *look, pid_t pid)
 }
 
 /* A fork leaves program, stack and mappings as they were; an exec does not. */
-static bool
-same_generation(const struct wd_identity *a, const struct wd_identity *b)
+bool
+wd_look_same_generation(
+    const struct wd_identity *a, const struct wd_identity *b)
 {
 	return a->generation_known && b->generation_known &&
 	    a->exe_device == b->exe_device && a->exe_inode == b->exe_inode &&
@@ -78,7 +79,7 @@ load_start(struct wd_look *look, const struct wd_process *process)
 
 		if (wd_host_process_identity(
 			look->with->host, parent, &identity, NULL) != WD_OK ||
-		    !same_generation(&process->identity, &identity))
+		    !wd_look_same_generation(&process->identity, &identity))
 			break;
 		memset(&above, 0, sizeof(above));
 		if (wd_host_process(look->with->host, parent, &above, NULL) !=

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "evidence/address.h"
-#include "evidence/look.h"
+#include "evidence/hops.h"
 
 /* Idle upstream connections vanish within seconds and new ones come with each
  * request: one moment shows too little. */
@@ -21,6 +21,21 @@
 /* A chain of proxies that is longer is a loop or a mistake. */
 #define MAX_DEPTH 4
 #define MAX_HOPS 256
+
+bool
+wd_look_is_proxy(const struct wd_look *look, const struct wd_group *group)
+{
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+		struct wd_recognition found = wd_engine_recognise(&m->process);
+
+		if (m->role == WD_MEMBER_OWNER && wd_engine_is_proxy(&found))
+			return true;
+	}
+	return false;
+}
 
 bool
 wd_group_may_hold_model(const struct wd_group *group)
@@ -45,9 +60,8 @@ address_of(const struct wd_hop *hop)
 	return wd_address_of(hop->family, hop->address);
 }
 
-/* Adds the hop, or counts it once more. */
-static enum wd_status
-add_hop(struct wd_group *group, const struct wd_hop *hop)
+enum wd_status
+wd_group_add_hop(struct wd_group *group, const struct wd_hop *hop)
 {
 	struct wd_address wanted = address_of(hop);
 	size_t i;
@@ -57,6 +71,7 @@ add_hop(struct wd_group *group, const struct wd_hop *hop)
 		struct wd_address address = address_of(known);
 
 		if (known->pid != hop->pid || known->port != hop->port ||
+		    (hop->port == 0 && known->peer != hop->peer) ||
 		    known->netns != hop->netns ||
 		    !wd_address_equal(&address, &wanted))
 			continue;
@@ -74,8 +89,8 @@ add_hop(struct wd_group *group, const struct wd_hop *hop)
 	return WD_OK;
 }
 
-static bool
-has_socket(const struct wd_descriptors *descriptors, uint64_t inode)
+bool
+wd_has_socket(const struct wd_descriptors *descriptors, uint64_t inode)
 {
 	size_t i;
 
@@ -137,12 +152,12 @@ take_row(struct wd_look *look, struct wd_group *group, pid_t pid,
 	memcpy(hop.address, row->remote, sizeof(hop.address));
 	if (is_local(rows, row))
 		hop.kind = WD_HOP_CONNECTION;
-	return add_hop(group, &hop);
+	return wd_group_add_hop(group, &hop);
 }
 
 static enum wd_status
 sample_member(struct wd_look *look, struct wd_group *group, size_t member,
-    const struct wd_connections *rows)
+    const struct wd_connections *rows, struct wd_peers *peers)
 {
 	const struct wd_member *m = &look->members[member];
 	struct wd_descriptors now;
@@ -158,9 +173,10 @@ sample_member(struct wd_look *look, struct wd_group *group, size_t member,
 		group->checked_routes = false;
 	for (i = 0; i < rows->count && st == WD_OK; i++)
 		if (rows->items[i].inode != 0 &&
-		    has_socket(&now, rows->items[i].inode))
+		    wd_has_socket(&now, rows->items[i].inode))
 			st = take_row(
 			    look, group, m->pid, rows, &rows->items[i]);
+	wd_peers_collect(peers, look, group, m->pid, &now);
 	wd_descriptors_release(&now);
 	return st == WD_NOMEM ? st : WD_OK;
 }
@@ -168,8 +184,9 @@ sample_member(struct wd_look *look, struct wd_group *group, size_t member,
 static enum wd_status
 sample_once(struct wd_look *look, struct wd_group *group)
 {
+	WD_CLEANUP(wd_peers_release) struct wd_peers peers;
 	struct wd_connections rows;
-	enum wd_status st = WD_OK;
+	enum wd_status st = wd_peers_begin(&peers, look, group);
 	size_t i;
 
 	for (i = 0; i < group->member_count && st == WD_OK; i++) {
@@ -184,11 +201,13 @@ sample_once(struct wd_look *look, struct wd_group *group)
 		if (st != WD_OK || !rows.complete)
 			group->checked_routes = false;
 		if (st == WD_OK)
-			st = sample_member(look, group, member, &rows);
+			st = sample_member(look, group, member, &rows, &peers);
 		else if (st != WD_NOMEM)
 			st = WD_OK;
 		wd_connections_release(&rows);
 	}
+	if (st == WD_OK)
+		st = wd_peers_resolve(&peers, look, group);
 	return st;
 }
 
@@ -240,10 +259,28 @@ owners_behind(const struct wd_holders *holders, pid_t **owners, size_t *count)
 	return WD_OK;
 }
 
-/* Who listens where the hop leads to. `*index` is WD_NONE when nobody does. */
+/* A hop without a port leads to one process. */
+static enum wd_status
+group_of_peer(
+    struct wd_look *look, pid_t peer, size_t *index, struct wd_error *err)
+{
+	pid_t *owner;
+
+	*index = WD_NONE;
+	if (peer == 0)
+		return WD_OK;
+	owner = wd_calloc(1, sizeof(*owner));
+	if (owner == NULL)
+		return wd_fail(err, WD_NOMEM, "hops: out of memory");
+	*owner = peer;
+	return wd_look_group_of(look, owner, 1, index, err);
+}
+
+/* Who listens where the hop leads to. `*index` is WD_NONE when nobody does;
+ * `*seen` becomes false when somebody may. */
 static enum wd_status
 find_behind(struct wd_look *look, const struct wd_hop *hop, size_t *index,
-    struct wd_error *err)
+    bool *seen, struct wd_error *err)
 {
 	struct wd_listeners at = { .complete = true };
 	struct wd_address address = address_of(hop);
@@ -263,6 +300,8 @@ find_behind(struct wd_look *look, const struct wd_hop *hop, size_t *index,
 	wd_address_keep(&at, &address);
 	memset(&holders, 0, sizeof(holders));
 	st = at.count == 0 ? WD_OK : wd_look_holders(look, &at, &holders, err);
+	if (st == WD_OK && at.count > 0 && !holders.complete)
+		*seen = false;
 	if (st == WD_OK)
 		st = owners_behind(&holders, &owners, &count);
 	if (st == WD_OK && count > 0)
@@ -280,15 +319,18 @@ static enum wd_status
 follow(struct wd_look *look, size_t group, struct wd_error *err)
 {
 	enum wd_status st = WD_OK;
+	bool seen = look->all.complete;
 	size_t i, before, index;
 
 	for (i = 0; i < look->groups[group].hop_count && st == WD_OK; i++) {
 		struct wd_hop hop = look->groups[group].hops[i];
 
-		if (hop.kind == WD_HOP_REMOTE || hop.port == 0)
+		if (hop.kind == WD_HOP_REMOTE)
 			continue;
 		before = look->group_count;
-		st = find_behind(look, &hop, &index, err);
+		st = hop.port == 0 ?
+		    group_of_peer(look, hop.peer, &index, err) :
+		    find_behind(look, &hop, &index, &seen, err);
 		if (st != WD_OK || index == WD_NONE || index == group)
 			continue;
 		look->groups[group].hops[i].group = index;
@@ -297,6 +339,7 @@ follow(struct wd_look *look, size_t group, struct wd_error *err)
 		look->groups[index].behind = true;
 		look->groups[index].depth = look->groups[group].depth + 1;
 	}
+	look->groups[group].checked_routes &= seen;
 	return st;
 }
 

@@ -147,6 +147,7 @@ enum wd_hop_kind {
 	WD_HOP_CONNECTION,
 	WD_HOP_REMOTE,
 	WD_HOP_PUBLISHED,
+	WD_HOP_UNIX,
 };
 
 /* Where a group without weights passes traffic on to. */
@@ -157,6 +158,7 @@ struct wd_hop {
 	enum wd_family family;
 	uint8_t address[16];
 	uint16_t port;
+	pid_t peer; /* the process it leads to, where there is no port */
 	unsigned samples;
 	size_t group; /* index into groups, or WD_NONE */
 };
@@ -283,9 +285,17 @@ enum wd_status wd_look_children(struct wd_look *look, struct wd_group *group,
 enum wd_status wd_look_hops(
     struct wd_look *look, size_t group, struct wd_error *err) WD_MUST_CHECK;
 
+/* hops.c: whether an owner is known to pass traffic on and do nothing else. */
+bool wd_look_is_proxy(const struct wd_look *look, const struct wd_group *group);
+
 /* hops.c: whether the group itself holds a model, at INFERRED or better or in
  * a way that could not be looked into. */
 bool wd_group_may_hold_model(const struct wd_group *group);
+
+/* group.c: whether the one was forked from the other, or both from a third,
+ * without an exec since; false also when that is not known. */
+bool wd_look_same_generation(
+    const struct wd_identity *a, const struct wd_identity *b);
 
 /* group.c: one group of a process that no listener leads to. */
 enum wd_status wd_look_add_orphan(

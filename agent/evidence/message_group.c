@@ -153,6 +153,8 @@ hop_kind(enum wd_hop_kind kind)
 		return WEIGHTD__V1__HOP__KIND__KIND_REMOTE;
 	case WD_HOP_PUBLISHED:
 		return WEIGHTD__V1__HOP__KIND__KIND_PUBLISHED;
+	case WD_HOP_UNIX:
+		return WEIGHTD__V1__HOP__KIND__KIND_UNIX_SOCKET;
 	}
 	return WEIGHTD__V1__HOP__KIND__KIND_UNSPECIFIED;
 }
@@ -183,11 +185,14 @@ say_hops(struct wd_build *b, const struct wd_look *look,
 
 		if (said == NULL)
 			return;
-		(void)inet_ntop(hop->family == WD_INET4 ? AF_INET : AF_INET6,
-		    hop->address, address, sizeof(address));
+		if (hop->port != 0)
+			(void)inet_ntop(
+			    hop->family == WD_INET4 ? AF_INET : AF_INET6,
+			    hop->address, address, sizeof(address));
 		wd_build_text(b, &said->address, address);
 		said->kind = hop_kind(hop->kind);
 		said->pid = hop->pid;
+		said->peer_pid = hop->peer;
 		said->port = hop->port;
 		said->netns = hop->netns;
 		said->samples = hop->samples;
@@ -204,20 +209,9 @@ say_hops(struct wd_build *b, const struct wd_look *look,
 static bool
 is_forwarder(const struct wd_look *look, const struct wd_group *group)
 {
-	size_t i;
-
 	if (group->orphan_weights || wd_group_may_hold_model(group))
 		return false;
-	if (group->hop_count > 0)
-		return true;
-	for (i = 0; i < group->member_count; i++) {
-		const struct wd_member *m = &look->members[group->members[i]];
-		struct wd_recognition found = wd_engine_recognise(&m->process);
-
-		if (m->role == WD_MEMBER_OWNER && wd_engine_is_proxy(&found))
-			return true;
-	}
-	return false;
+	return group->hop_count > 0 || wd_look_is_proxy(look, group);
 }
 
 void

@@ -43,22 +43,47 @@ stray_hop(const Weightd__V1__Expectation *expectation,
 	return NULL;
 }
 
-/* "8081, 8082": the workers' ports, those of the routes when there are any. */
+const char *
+wd_hop_label(const Weightd__V1__Hop *hop, char label[WD_LABEL_BYTES])
+{
+	char address[80];
+
+	if (hop->port != 0)
+		(void)snprintf(label, WD_LABEL_BYTES, "%s port %" PRIu32,
+		    wd_escape_short(
+			address, sizeof(address), wd_slice_text(hop->address)),
+		    hop->port);
+	else if (hop->peer_pid != 0)
+		(void)snprintf(label, WD_LABEL_BYTES, "pid %" PRId32 " %s",
+		    hop->peer_pid,
+		    hop->kind == WEIGHTD__V1__HOP__KIND__KIND_UNIX_SOCKET ?
+			"by a unix socket" :
+			"without a TCP port");
+	else
+		(void)snprintf(
+		    label, WD_LABEL_BYTES, "a process without a TCP port");
+	return label;
+}
+
+/* "8081, 8082": the workers, those of the routes when there are any. */
 static void
 name_workers(const Weightd__V1__Expectation *e, const Weightd__V1__Group *group,
     char *text, size_t size)
 {
 	size_t hops = group == NULL ? 0 : group->n_hops;
 	size_t count = e->n_routes > 0 ? e->n_routes : hops, i, len = 0;
-	uint32_t port;
+	char label[WD_LABEL_BYTES];
 	int wrote;
 
 	(void)snprintf(text, size, "not seen");
 	for (i = 0; i < count && len < size; i++) {
-		port =
-		    e->n_routes > 0 ? e->routes[i]->port : group->hops[i]->port;
-		wrote = snprintf(text + len, size - len, "%s%" PRIu32,
-		    i == 0 ? "" : ", ", port);
+		if (e->n_routes > 0)
+			(void)snprintf(label, sizeof(label), "%" PRIu32,
+			    e->routes[i]->port);
+		else
+			(void)wd_hop_label(group->hops[i], label);
+		wrote = snprintf(
+		    text + len, size - len, "%s%s", i == 0 ? "" : ", ", label);
 		len += wrote > 0 ? (size_t)wrote : 0;
 	}
 }
@@ -80,11 +105,9 @@ rule_group(const Weightd__V1__Group *group, const Weightd__V1__Expectation *e,
 	if (hop == NULL)
 		return false;
 	return wd_rule(ruling, WD_VERDICT(MISMATCH), 6,
-	    "port %" PRIu32 ": it passes traffic to %s port %" PRIu32
-	    ", which no route names; correct the routes or the forwarder",
-	    port,
-	    wd_escape_short(text, sizeof(text), wd_slice_text(hop->address)),
-	    hop->port);
+	    "port %" PRIu32 ": it passes traffic to %s, which no route names; "
+	    "correct the routes or the forwarder",
+	    port, wd_hop_label(hop, text));
 }
 
 bool

@@ -90,6 +90,11 @@ Weightd__V1__Grade wd_expected_grade(const Weightd__V1__Expectation *e);
 const char *wd_candidate_label(
     const Weightd__V1__Candidate *candidate, char label[WD_LABEL_BYTES]);
 
+/* Where a hop leads, "10.0.0.9 port 8081" or "pid 12", escaped; `label` is
+ * returned. */
+const char *wd_hop_label(
+    const Weightd__V1__Hop *hop, char label[WD_LABEL_BYTES]);
+
 /* An adapter, draft or projector: beside a model, never one. */
 bool wd_is_companion(const Weightd__V1__Candidate *candidate);
 

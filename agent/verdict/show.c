@@ -193,13 +193,17 @@ role_words(Weightd__V1__ProcessRole role)
 static void
 show_command(struct wd_page *page, const Weightd__V1__Process *process)
 {
-	size_t start, i;
+	size_t start, i, count = process->n_argv;
 
-	if (process->n_argv == 0)
+	/* A title is padded with zeros to the length of what it covers. */
+	while (process->argv_overwritten && count > 1 &&
+	    process->argv[count - 1].len == 0)
+		count--;
+	if (count == 0)
 		return;
 	wd_page_key(page, 1, "command");
 	start = page->out->len;
-	for (i = 0; i < process->n_argv; i++) {
+	for (i = 0; i < count; i++) {
 		const ProtobufCBinaryData *word = &process->argv[i];
 		size_t used = page->out->len - start;
 
@@ -210,9 +214,9 @@ show_command(struct wd_page *page, const Weightd__V1__Process *process)
 		(void)wd_escape_word(
 		    page->out, (struct wd_slice){ word->data, word->len });
 	}
-	if (i < process->n_argv)
-		(void)wd_buf_printf(page->out, " ... (%zu more arguments)",
-		    process->n_argv - i);
+	if (i < count)
+		(void)wd_buf_printf(
+		    page->out, " ... (%zu more arguments)", count - i);
 	if (process->argv_truncated)
 		(void)wd_buf_text(page->out, " (cut)");
 	if (process->argv_overwritten)
@@ -412,9 +416,33 @@ show_candidate(struct wd_page *page, const Weightd__V1__Candidate *candidate)
 		show_claim(page, 1, candidate->claims[i]);
 }
 
+/* Where it leads, and what was proven there. */
 static void
-show_group(
-    struct wd_page *page, const Weightd__V1__Group *group, const char *nothing)
+show_hop(struct wd_page *page, const Weightd__V1__Attestation *all,
+    const Weightd__V1__Hop *hop)
+{
+	const Weightd__V1__Group *behind = NULL;
+	char label[WD_LABEL_BYTES];
+	size_t i;
+
+	if (hop->group_presence_case ==
+		WEIGHTD__V1__HOP__GROUP_PRESENCE_GROUP &&
+	    hop->group < all->n_behind)
+		behind = all->behind[hop->group];
+	wd_page_key(page, 0, "passes on to");
+	(void)wd_buf_text(page->out, wd_hop_label(hop, label));
+	for (i = 0; behind != NULL && i < behind->n_candidates; i++) {
+		(void)wd_buf_printf(page->out, "%s%s ", i == 0 ? ": " : ", ",
+		    wd_candidate_label(behind->candidates[i], label));
+		wd_page_enum(page, &weightd__v1__grade__descriptor,
+		    (int)behind->candidates[i]->grade, "GRADE_");
+	}
+	wd_page_end(page);
+}
+
+static void
+show_group(struct wd_page *page, const Weightd__V1__Attestation *all,
+    const Weightd__V1__Group *group, const char *nothing)
 {
 	size_t i;
 
@@ -428,13 +456,8 @@ show_group(
 	}
 	for (i = 0; i < group->n_candidates; i++)
 		show_candidate(page, group->candidates[i]);
-	for (i = 0; i < group->n_hops && i < MAX_ROWS; i++) {
-		wd_page_key(page, 0, "passes on to");
-		wd_page_text(page, group->hops[i]->address);
-		(void)wd_buf_printf(
-		    page->out, " port %" PRIu32, group->hops[i]->port);
-		wd_page_end(page);
-	}
+	for (i = 0; i < group->n_hops && i < MAX_ROWS; i++)
+		show_hop(page, all, group->hops[i]);
 	show_flags_line(page, 0, group->flags, group->n_flags);
 	for (i = 0; i < group->n_claims && i < MAX_ROWS; i++)
 		show_claim(page, 0, group->claims[i]);
@@ -504,11 +527,11 @@ show_observation(struct wd_page *page, const Weightd__V1__Attestation *all)
 		wd_page_line(
 		    page, 0, "process", "and %zu more", all->n_processes - i);
 	for (i = 0; i < all->n_groups; i++)
-		show_group(page, all->groups[i], "none");
+		show_group(page, all, all->groups[i], "none");
 	for (i = 0; i < all->n_orphans; i++) {
 		wd_page_line(page, 0, "orphans",
 		    "weights held by processes whose server is gone");
-		show_group(page, all->orphans[i], "none");
+		show_group(page, all, all->orphans[i], "none");
 	}
 	show_flags_line(page, 0, all->flags, all->n_flags);
 	show_moved(page, all);

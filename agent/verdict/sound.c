@@ -386,25 +386,23 @@ rule_blind(const struct wd_unit *unit, struct wd_ruling *ruling)
 static bool
 rule_forwarder(const struct wd_unit *unit, struct wd_ruling *ruling)
 {
-	char workers[400] = "", address[80];
+	char workers[400] = "", label[WD_LABEL_BYTES];
 	size_t i, len = 0;
 
 	for (i = 0; i < unit->group->n_hops && len + 1 < sizeof(workers); i++) {
-		const Weightd__V1__Hop *hop = unit->group->hops[i];
-		int more;
+		int more = snprintf(workers + len, sizeof(workers) - len,
+		    "%s%s", len == 0 ? "; seen behind it: " : ", ",
+		    wd_hop_label(unit->group->hops[i], label));
 
-		if (hop->port == 0)
-			continue;
-		quote(address, sizeof(address), hop->address);
-		more = snprintf(workers + len, sizeof(workers) - len,
-		    "%s%s port %" PRIu32,
-		    len == 0 ? "; seen behind it: " : ", ", address, hop->port);
 		if (more < 0)
 			break;
 		len += (size_t)more;
 	}
 	return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8, "%s%s",
-	    clauses[0].text, workers);
+	    clauses[0].text,
+	    len > 0 ?
+		workers :
+		"; none was seen, so ask again while it passes requests on");
 }
 
 static bool

@@ -14,7 +14,9 @@
  *   memfd FILE          a copy of FILE in a memfd, mapped
  *   listen PORT [v4|v6only|dual|mptcp|reuseport|any|addr=ADDRESS]...
  *                       answers with the port (0 picks one)
- *   close PORT          connect PORT
+ *   close PORT          connect PORT        listen-unix PATH
+ *   hold                requests stay unanswered, as while an engine computes
+ *   release             they are answered
  *   fork-worker         answers with the child's pid, as do:
  *   fork-holders N      reuseport [MODEL]      orphan      activate
  *   exec-self [OPTIONS] answered by the new generation
@@ -229,6 +231,31 @@ do_connect(char *text, size_t len)
 }
 
 static bool
+do_listen_unix(char *path, size_t len)
+{
+	(void)len;
+	return ms_listen_unix(path);
+}
+
+static bool
+do_hold(char *text, size_t len)
+{
+	(void)text;
+	(void)len;
+	ms.holding = true;
+	return true;
+}
+
+static bool
+do_release(char *text, size_t len)
+{
+	(void)text;
+	(void)len;
+	ms.holding = false;
+	return true;
+}
+
+static bool
 do_fork_worker(char *text, size_t len)
 {
 	(void)text;
@@ -330,6 +357,9 @@ static const struct {
 	{ "listen", do_listen },
 	{ "close", do_close },
 	{ "connect", do_connect },
+	{ "listen-unix", do_listen_unix },
+	{ "hold", do_hold },
+	{ "release", do_release },
 	{ "fork-worker", do_fork_worker },
 	{ "fork-holders", do_fork_holders },
 	{ "reuseport", do_reuseport },

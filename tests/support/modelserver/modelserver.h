@@ -78,6 +78,7 @@ struct ms_server {
 	size_t child_count;
 	bool control; /* read commands from standard input */
 	bool accepting;
+	bool holding; /* requests wait */
 	bool stopping;
 };
 
@@ -118,6 +119,7 @@ enum ms_listen_flag {
 bool ms_listen(
     uint16_t port, unsigned flags, const char *address, uint16_t *got);
 bool ms_listen_adopt(int fd);
+bool ms_listen_unix(const char *path);
 bool ms_close_port(uint16_t port);
 void ms_close_listeners(void);
 bool ms_connect(uint16_t port);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #ifndef IPPROTO_MPTCP
@@ -107,6 +108,27 @@ ms_listen(uint16_t port, unsigned flags, const char *address, uint16_t *got)
 		return false;
 	}
 	*got = ms.listeners[ms.listener_count - 1].port;
+	return true;
+}
+
+bool
+ms_listen_unix(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(at.sun_path) ||
+	    ms.listener_count == MS_MAX_LISTENERS)
+		return ms_fail("a path too long, or too many listeners");
+	memcpy(at.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (void *)&at, sizeof(at)) != 0 ||
+	    listen(fd, 64) != 0) {
+		(void)ms_fail_errno("listen");
+		(void)close(fd);
+		return false;
+	}
+	ms.listeners[ms.listener_count++] = (struct ms_listener){ fd, 0 };
 	return true;
 }
 
@@ -253,8 +275,8 @@ fill_polls(struct pollfd *polls)
 		polls[count++] =
 		    (struct pollfd){ ms.listeners[i].fd, POLLIN, 0 };
 	for (i = 0; i < ms.connection_count; i++)
-		polls[count++] =
-		    (struct pollfd){ ms.connections[i], POLLIN, 0 };
+		polls[count++] = (struct pollfd){ ms.connections[i],
+			ms.holding ? 0 : POLLIN, 0 };
 	if (ms.control)
 		polls[count++] = (struct pollfd){ STDIN_FILENO, POLLIN, 0 };
 	return count;
