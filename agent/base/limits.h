@@ -16,6 +16,7 @@
 #define WD_MAX_INDEX_FILES 8     /* tried beside one file; one is usual */
 #define WD_MAX_ENCODINGS 256     /* in one bundle; ggml has about 40 */
 #define WD_MAX_BUNDLE_NOTES 8192
+#define WD_MAX_QUANT_RULES 64 /* different bits and groups; a few are usual */
 #define WD_MAX_SETTINGS 65536
 #define WD_MAX_SETTING_TEXT 65536 /* longer values count by digest */
 #define WD_MAX_GGUF_KEYS 65536

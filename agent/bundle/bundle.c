@@ -424,16 +424,28 @@ compare_tensors(const void *a, const void *b)
 	return left->file < right->file ? -1 : left->file > right->file;
 }
 
-static enum wd_status
-order_tensors(struct wd_bundle *bundle, struct wd_error *err)
+static bool
+in_order(const struct wd_bundle *bundle)
 {
+	size_t i;
+
+	for (i = 1; i < bundle->tensor_count; i++)
+		if (compare_tensors(
+			&bundle->tensors[i - 1], &bundle->tensors[i]) > 0)
+			return false;
+	return true;
+}
+
+enum wd_status
+wd_draft_order(struct wd_draft *build, struct wd_error *err)
+{
+	struct wd_bundle *bundle = build->bundle;
 	char shown[WD_SHORT_BYTES];
 	size_t i;
 
-	if (bundle->tensor_count == 0)
-		return WD_OK;
-	qsort(bundle->tensors, bundle->tensor_count, sizeof(*bundle->tensors),
-	    compare_tensors);
+	if (!in_order(bundle))
+		qsort(bundle->tensors, bundle->tensor_count,
+		    sizeof(*bundle->tensors), compare_tensors);
 	for (i = 1; i < bundle->tensor_count; i++) {
 		struct wd_slice name = tensor_name(&bundle->tensors[i]);
 
@@ -530,7 +542,7 @@ enum wd_status
 wd_draft_finish(struct wd_draft *build, struct wd_error *err)
 {
 	struct wd_bundle *bundle = build->bundle;
-	enum wd_status st = order_tensors(bundle, err);
+	enum wd_status st = wd_draft_order(build, err);
 
 	if (st == WD_OK)
 		st = sum_up(bundle, err);

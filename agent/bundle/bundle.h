@@ -50,7 +50,8 @@ enum wd_file_role {
 };
 
 /* One tensor. `encoding` is the name of its storage ("F16", "Q4_K",
- * "unknown(9999)"); static or owned by the bundle. */
+ * "unknown(9999)"), of a packed weight that of its scheme
+ * ("mlx-affine-4bit-g64"); static or owned by the bundle. */
 struct wd_tensor {
 	const char *name; /* bytes, NUL-terminated, owned by the bundle */
 	size_t name_len;
@@ -63,6 +64,8 @@ struct wd_tensor {
 	bool sized;
 	uint64_t elements;   /* product of the shape */
 	uint64_t parameters; /* logical; 0 for scales and the like */
+	bool helper; /* scales, zero points, ...: it has no parameters of its
+		      * own and serves to read another tensor */
 };
 
 struct wd_bundle_file {

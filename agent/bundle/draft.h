@@ -102,6 +102,11 @@ void wd_opened_close(struct wd_opened *opened);
  */
 const char *wd_draft_main_encoding(const struct wd_draft *build);
 
+/* Sorts the tensors by name; again costs nothing. Errors: WD_MALFORMED when two
+ * have one name. */
+enum wd_status wd_draft_order(
+    struct wd_draft *build, struct wd_error *err) WD_MUST_CHECK;
+
 /* Sorts, sums up and fingerprints. Errors: WD_MALFORMED when two tensors have
  * one name, or the sums overflow; WD_LIMIT, WD_NOMEM, WD_IO. */
 enum wd_status wd_draft_finish(
@@ -130,14 +135,7 @@ enum wd_status wd_settings_json(struct wd_draft *build, const char *prefix,
 enum wd_status wd_settings_order(
     struct wd_draft *build, struct wd_error *err) WD_MUST_CHECK;
 
-/* packed.c: finds the signs of a scheme that packs several parameters into
- * one element; then the count is not known. `config` may be NULL. `recipe`:
- * a file lies there that only quantised bundles have. Before the finish.
- * Errors: WD_NOMEM, WD_LIMIT. */
-enum wd_status wd_packed_check(struct wd_draft *build, const json_t *config,
-    bool recipe, struct wd_error *err) WD_MUST_CHECK;
-
-/* packed.c: notes where the configuration's labels disagree with the tensors.
+/* declared.c: notes where the configuration's labels disagree with the tensors.
  * After the finish. Errors: WD_NOMEM, WD_LIMIT. */
 enum wd_status wd_declared_check(struct wd_draft *build, const json_t *config,
     struct wd_error *err) WD_MUST_CHECK;

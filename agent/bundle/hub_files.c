@@ -12,22 +12,41 @@ static const struct {
 	const char *name;
 	enum wd_file_role role;
 	const char *prefix;
+	enum wd_hub_tree tree;
 } hub_files[] = {
-	{ "adapter_config.json", WD_ROLE_SETTINGS, "bundle.adapter_config" },
-	{ "added_tokens.json", WD_ROLE_TOKENIZER, NULL },
-	{ "chat_template.jinja", WD_ROLE_TOKENIZER, NULL },
-	{ "chat_template.json", WD_ROLE_TOKENIZER, NULL },
-	{ "config.json", WD_ROLE_SETTINGS, "bundle" },
-	{ "generation_config.json", WD_ROLE_SETTINGS,
-	    "bundle.generation_config" },
-	{ "merges.txt", WD_ROLE_TOKENIZER, NULL },
-	{ "quant_config.json", WD_ROLE_SETTINGS, "bundle.quant_config" },
-	{ "quantize_config.json", WD_ROLE_SETTINGS, "bundle.quantize_config" },
-	{ "special_tokens_map.json", WD_ROLE_TOKENIZER, NULL },
-	{ "tokenizer.json", WD_ROLE_TOKENIZER, NULL },
-	{ "tokenizer.model", WD_ROLE_TOKENIZER, NULL },
-	{ "tokenizer_config.json", WD_ROLE_TOKENIZER, NULL },
-	{ "vocab.json", WD_ROLE_TOKENIZER, NULL },
+#define TOKENIZER(name)                                                        \
+	{                                                                      \
+		name, WD_ROLE_TOKENIZER, NULL, WD_TREE_NONE                    \
+	}
+#define SETTINGS(stem, tree)                                                   \
+	{                                                                      \
+		stem ".json", WD_ROLE_SETTINGS, "bundle." stem, tree           \
+	}
+	SETTINGS("adapter_config", WD_TREE_NONE),
+	TOKENIZER("added_tokens.json"),
+	TOKENIZER("chat_template.jinja"),
+	TOKENIZER("chat_template.json"),
+	{ "config.json", WD_ROLE_SETTINGS, "bundle", WD_TREE_CONFIG },
+	SETTINGS("generation_config", WD_TREE_NONE),
+	SETTINGS("hf_quant_config", WD_TREE_MODELOPT),
+	TOKENIZER("merges.txt"),
+	SETTINGS("preprocessor_config", WD_TREE_NONE),
+	SETTINGS("processor_config", WD_TREE_NONE),
+	SETTINGS("quant_config", WD_TREE_AWQ),
+	SETTINGS("quantize_config", WD_TREE_GPTQ),
+	TOKENIZER("sentencepiece.bpe.model"),
+	TOKENIZER("special_tokens_map.json"),
+	TOKENIZER("spiece.model"),
+	TOKENIZER("tekken.json"),
+	TOKENIZER("tiktoken.model"),
+	TOKENIZER("tokenizer.json"),
+	TOKENIZER("tokenizer.model"),
+	TOKENIZER("tokenizer_config.json"),
+	SETTINGS("video_preprocessor_config", WD_TREE_NONE),
+	TOKENIZER("vocab.json"),
+	TOKENIZER("vocab.txt"),
+#undef TOKENIZER
+#undef SETTINGS
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -133,13 +152,24 @@ read_settings(struct wd_draft *build, const struct wd_source *source,
 	return wd_settings_json(build, prefix, *root, err);
 }
 
+static enum wd_status
+name_bundle(struct wd_draft *build, const json_t *config, struct wd_error *err)
+{
+	struct wd_bundle *bundle = build->bundle;
+	enum wd_status st =
+	    keep_text(build, config, "model_type", &bundle->architecture, err);
+
+	return st != WD_OK ?
+	    st :
+	    keep_text(build, config, "recipe", &bundle->declared_recipe, err);
+}
+
 enum wd_status
 wd_hub_file_read(struct wd_draft *build, const struct wd_source *source,
-    uint32_t file, json_t **config, struct wd_error *err)
+    uint32_t file, struct wd_hub_trees *trees, struct wd_error *err)
 {
 	WD_CLEANUP(wd_json_free) json_t *root = NULL;
-	struct wd_bundle *bundle = build->bundle;
-	struct wd_bundle_file *entry = &bundle->files[file];
+	struct wd_bundle_file *entry = &build->bundle->files[file];
 	struct wd_slice name = { (const uint8_t *)entry->name,
 		entry->name_len };
 	size_t at = find(name);
@@ -149,13 +179,20 @@ wd_hub_file_read(struct wd_draft *build, const struct wd_source *source,
 	if (hub_files[at].role == WD_ROLE_TOKENIZER)
 		return read_tokenizer(build, source, name, err);
 	st = read_settings(build, source, hub_files[at].prefix, &root, err);
-	if (st != WD_OK || strcmp(hub_files[at].name, "config.json") != 0)
-		return st;
-	st = keep_text(build, root, "model_type", &bundle->architecture, err);
-	if (st == WD_OK)
-		st = keep_text(
-		    build, root, "recipe", &bundle->declared_recipe, err);
-	if (st == WD_OK)
-		*config = wd_steal(&root);
+	if (st == WD_OK && hub_files[at].tree == WD_TREE_CONFIG)
+		st = name_bundle(build, root, err);
+	if (st == WD_OK && hub_files[at].tree != WD_TREE_NONE) {
+		wd_json_free(&trees->trees[hub_files[at].tree]);
+		trees->trees[hub_files[at].tree] = wd_steal(&root);
+	}
 	return st;
+}
+
+void
+wd_hub_trees_release(struct wd_hub_trees *trees)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(trees->trees); i++)
+		wd_json_free(&trees->trees[i]);
 }

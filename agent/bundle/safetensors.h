@@ -39,12 +39,37 @@ bool wd_safetensors_side_file(struct wd_slice name);
  * what each is for. False for any other name. */
 bool wd_hub_file_role(struct wd_slice name, enum wd_file_role *role);
 
+/* The settings files that say how the tensors are to be read. */
+enum wd_hub_tree {
+	WD_TREE_CONFIG,   /* config.json */
+	WD_TREE_GPTQ,     /* quantize_config.json, of AutoGPTQ */
+	WD_TREE_AWQ,      /* quant_config.json, of AutoAWQ and llm-awq */
+	WD_TREE_MODELOPT, /* hf_quant_config.json, of ModelOpt */
+	WD_TREE_COUNT,
+	WD_TREE_NONE = WD_TREE_COUNT, /* any other */
+};
+
+/* Their JSON; NULL where there is none. */
+struct wd_hub_trees {
+	json_t *trees[WD_TREE_COUNT];
+};
+
+void wd_hub_trees_release(struct wd_hub_trees *trees);
+
 /* hub_files.c: reads one of them, file number `file`: settings become settings
  * (below "bundle", or "bundle.STEM" for all but config.json), tokenizer files
- * become parts of the tokenizer. `*config` gets the tree of config.json; the
- * caller frees it. Errors: WD_MALFORMED, WD_LIMIT, WD_NOMEM, those of read. */
+ * become parts of the tokenizer. `trees` gets the file's tree, when it is one
+ * of them. Errors: WD_MALFORMED, WD_LIMIT, WD_NOMEM, those of read. */
 enum wd_status wd_hub_file_read(struct wd_draft *build,
-    const struct wd_source *source, uint32_t file, json_t **config,
+    const struct wd_source *source, uint32_t file, struct wd_hub_trees *trees,
     struct wd_error *err) WD_MUST_CHECK;
+
+/* quant.c: gives each packed weight its number of parameters and the name of
+ * its scheme, and takes both from the tensors that only serve to read it.
+ * Where that cannot be done for certain, the number of parameters becomes
+ * unknown and a note says why. Before the finish. Errors: WD_MALFORMED (as
+ * wd_draft_order), WD_NOMEM, WD_LIMIT. */
+enum wd_status wd_packed_check(struct wd_draft *build,
+    const struct wd_hub_trees *trees, struct wd_error *err) WD_MUST_CHECK;
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -13,7 +12,7 @@ wd_dir_release(struct wd_dir *dir)
 {
 	wd_free(dir->names.items);
 	wd_free(dir->entries.items);
-	wd_json_free(&dir->config);
+	wd_hub_trees_release(&dir->trees);
 }
 
 bool
@@ -159,7 +158,7 @@ read_file(struct wd_dir *dir, size_t file)
 		    build, &opened.source, (uint32_t)file, &why);
 	else
 		st = wd_hub_file_read(
-		    build, &opened.source, (uint32_t)file, &dir->config, &why);
+		    build, &opened.source, (uint32_t)file, &dir->trees, &why);
 	wd_opened_close(&opened);
 	if (st == WD_OK)
 		return WD_OK;
@@ -188,9 +187,6 @@ add_side_files(struct wd_dir *dir)
 
 		if (!wd_hub_file_role(name, &role))
 			continue;
-		dir->recipe |= wd_slice_equal(name,
-				   wd_slice_text("quantize_config.json")) ||
-		    wd_slice_equal(name, wd_slice_text("quant_config.json"));
 		st = wd_draft_file(dir->build, name, role, dir->err);
 	}
 	return st;
@@ -398,11 +394,12 @@ finish(struct wd_dir *dir)
 	bundle->single_file = bundle->file_count == 1;
 	if (has_file(bundle, wd_slice_text("adapter_config.json")))
 		bundle->kind = WD_KIND_ADAPTER;
-	st = wd_packed_check(dir->build, dir->config, dir->recipe, dir->err);
+	st = wd_packed_check(dir->build, &dir->trees, dir->err);
 	if (st == WD_OK)
 		st = wd_draft_finish(dir->build, dir->err);
 	if (st == WD_OK)
-		st = wd_declared_check(dir->build, dir->config, dir->err);
+		st = wd_declared_check(
+		    dir->build, dir->trees.trees[WD_TREE_CONFIG], dir->err);
 	if (st == WD_OK && dir->index.len > 0)
 		st = wd_dir_hold_index(dir);
 	if (st == WD_OK && dir->index.len > 0)

@@ -29,9 +29,8 @@ struct wd_dir {
 	struct wd_pairs names;   /* that matter, in the folder, sorted */
 	struct wd_pairs entries; /* of the index: tensor and shard, by tensor */
 	struct wd_slice index;   /* its name; empty when there is none */
-	json_t *config;
+	struct wd_hub_trees trees;
 	bool listed; /* the folder could be listed */
-	bool recipe; /* a quantize_config.json lies there */
 	enum wd_status status;
 	struct wd_error *err;
 };

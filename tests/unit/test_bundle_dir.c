@@ -469,18 +469,23 @@ END_TEST
 static const struct {
 	const char *config;
 	bool known;
+	bool noted;
 } quantised[] = {
-	{ "{\"quantization_config\":{\"quant_method\":\"gptq\"}}", false },
-	{ "{\"quantization\":{\"bits\":4,\"group_size\":64}}", false },
-	{ "{\"text_config\":{\"quantization_config\":{\"bits\":4}}}", false },
-	{ "{\"compression_config\":{}}", false },
-	{ "{\"quantization_config\":null}", true },
-	{ "{\"quantization\":false}", true },
-	{ "{\"quantization_method\":\"none\"}", true },
+	{ "{\"quantization_config\":{\"quant_method\":\"gptq\"}}", true, true },
+	{ "{\"quantization\":{\"bits\":4,\"group_size\":64}}", true, true },
+	{ "{\"quantization_config\":{\"quant_method\":\"aqlm\"}}", false,
+	    false },
+	{ "{\"text_config\":{\"quantization_config\":{\"bits\":4}}}", false,
+	    false },
+	{ "{\"compression_config\":{}}", false, false },
+	{ "{\"quantization_config\":null}", true, false },
+	{ "{\"quantization\":false}", true, false },
+	{ "{\"quantization_method\":\"none\"}", true, false },
 };
 
-/* A scheme may leave no trace in the names. */
-START_TEST(a_quantisation_config_makes_the_count_unknown)
+/* A scheme that is not known may leave no trace in the names; one that is
+ * known does, so plain tensors count, and the label gets a note. */
+START_TEST(a_quantisation_config_without_packed_tensors)
 {
 	start();
 	put_one("model.safetensors", "a");
@@ -489,14 +494,16 @@ START_TEST(a_quantisation_config_makes_the_count_unknown)
 	ck_assert_int_eq(bundle->parameters_known, quantised[_i].known);
 	ck_assert_int_eq(note_with(bundle, WD_NOTE_UNKNOWN, "packed") != NULL,
 	    !quantised[_i].known);
+	ck_assert_int_eq(note_with(bundle, WD_NOTE_DECLARED, "packed") != NULL,
+	    quantised[_i].noted);
 	stop();
 }
 END_TEST
 
-START_TEST(a_quantize_config_makes_the_count_unknown)
+START_TEST(a_quantize_config_is_read)
 {
 	start();
-	put_one("model.safetensors", "a");
+	put_one("model.safetensors", "a.qweight");
 	(void)memory_folder_text(
 	    &folder, "quantize_config.json", "{\"bits\":4}");
 	describe("model.safetensors");
@@ -625,8 +632,8 @@ WD_LOOP(a_side_file_that_cannot_be_read_leaves_doubt, lost);
 WD_TEST(settings_are_flat);
 WD_TEST(an_ambiguous_setting_equals_nothing);
 WD_TEST(the_tokenizer_is_its_files);
-WD_LOOP(a_quantisation_config_makes_the_count_unknown, quantised);
-WD_TEST(a_quantize_config_makes_the_count_unknown);
+WD_LOOP(a_quantisation_config_without_packed_tensors, quantised);
+WD_TEST(a_quantize_config_is_read);
 WD_TEST(c07_tied_tensors_count_as_stored);
 WD_LOOP(the_declared_dtype_is_held_against_the_tensors, dtypes);
 WD_TEST(an_adapter_is_known_by_its_config);

@@ -386,7 +386,7 @@ static const struct {
 	{ { "w", "w.absmax", "w.quant_map" }, { "U8", "F32", "F32" }, false,
 	    8 },
 	{ { "w.weight", "w.weight_scale_inv", "n" },
-	    { "F8_E4M3", "F32", "F32" }, false, 16 },
+	    { "F8_E4M3", "F32", "F32" }, true, 16 },
 	{ { "w", "s", "t" }, { "F4", "F8_E8M0", "F32" }, false, 24 },
 	/* plain ones */
 	{ { "w.weight", "w.bias", "position_ids" }, { "F16", "F16", "I64" },
