@@ -9,12 +9,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-/* jansson has one allocator for the process, so the budget is a global too;
- * wd_json_parse says that it must not run twice at once. Each block carries
- * its size in front of it, so that frees give back to the budget. */
+/* jansson has one allocator for the process, so the budget is a global too, of
+ * each thread. Each block carries its size in front of it, so that frees give
+ * back to the budget. */
 #define BLOCK_HEAD 16
-static size_t budget_left = SIZE_MAX;
-static int budget_spent, memory_failed;
+static _Thread_local size_t budget_left = SIZE_MAX;
+static _Thread_local int budget_spent, memory_failed;
 
 static void *
 budget_malloc(size_t size)

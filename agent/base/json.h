@@ -19,9 +19,9 @@
 /* Parses `text`, whose root must be an object or an array. Errors: WD_NOMEM;
  * WD_LIMIT when nesting passes WD_MAX_JSON_DEPTH or the tree would take more
  * than `max_memory` bytes; WD_MALFORMED with line, column and byte offset.
- * The caller owns one reference (json_decref). Not to be called from two
- * threads at once: jansson's allocator is global, and it is ours: text from
- * json_dumps must not go to free(); use json_dumpb or json_dump_callback. */
+ * The caller owns one reference (json_decref). The budget is each thread's
+ * own. jansson's allocator is ours: text from json_dumps must not go to
+ * free(); use json_dumpb or json_dump_callback. */
 enum wd_status wd_json_parse(struct wd_slice text, size_t max_memory,
     json_t **root, struct wd_error *err) WD_MUST_CHECK;
 

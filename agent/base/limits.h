@@ -56,6 +56,7 @@
 
 /* evidence and output */
 #define WD_MAX_CANDIDATE_FILES 4096
+#define WD_MAX_DIGEST_JOBS 512 /* each holds a descriptor */
 #define WD_MAX_GROUP 65536
 #define WD_MAX_MESSAGE (64UL << 20)
 

@@ -240,7 +240,6 @@ look_once(struct wd_look *look, struct wd_error *err)
 	enum wd_status st;
 	size_t i;
 
-	look->started_real_ns = wd_clock_real_ns(look->with->clock);
 	look->hash_deadline = earlier(look->deadline);
 	st = wd_host_identity(look->with->host, &look->host, err);
 	if (st == WD_OK)
@@ -307,7 +306,9 @@ wd_attest_port(const struct wd_evidence *evidence,
     struct wd_error *err)
 {
 	WD_CLEANUP(wd_look_release) struct wd_look look;
-	WD_CLEANUP(memo_release) struct wd_digest_memo memo = { NULL, 0, 0 };
+	WD_CLEANUP(memo_release)
+	struct wd_digest_memo memo = { .started_real_ns =
+					   wd_clock_real_ns(evidence->clock) };
 	enum wd_status st;
 	uint32_t retries;
 	bool seen = false;

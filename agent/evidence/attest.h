@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "evidence/digest_work.h"
 #include "host/host.h"
 #include "seam/reader.h"
 #include "store/store.h"
@@ -23,10 +24,14 @@ struct wd_evidence {
 	struct wd_reader *reader;
 	struct wd_store *store;
 	const struct wd_clock *clock;
+	/* Where files are hashed in the background; NULL: by the question
+	 * itself. */
+	struct wd_digest_work *work;
 };
 
 enum wd_digest_wish {
 	WD_DIGEST_CACHED_ONLY, /* never read a file for it */
+	WD_DIGEST_START,       /* hash it in the background, do not wait */
 	WD_DIGEST_COMPUTE,     /* hash what is not cached, until the deadline */
 	WD_DIGEST_FRESH,       /* hash even when it is cached */
 };

@@ -8,93 +8,42 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "evidence/look.h"
-
-/* A file whose ctime is this near to the moment of hashing could be written
- * again without a visible change: its digest is not remembered. */
-#define SETTLED_NS (2 * WD_NS_PER_SECOND)
-
-static struct wd_digest_key
-key_of(const struct wd_file_state *state)
-{
-	return (struct wd_digest_key){ state->fs_id, state->device,
-		state->inode, state->generation, state->size_bytes,
-		state->mtime_ns, state->ctime_ns };
-}
+#include "evidence/remember.h"
 
 static bool
-is_quiet(struct wd_look *look, const struct wd_model_file *file)
+may_keep(struct wd_look *look, const struct wd_model_file *file, int64_t now_ns)
 {
-	struct wd_file borrowed = { file->fd, file->state };
-	bool quiet = false;
-
-	return wd_host_quiet(look->with->host, &borrowed, &quiet, NULL) ==
-	    WD_OK &&
-	    quiet;
-}
-
-static bool
-is_settled(const struct wd_file_state *state, int64_t now_ns)
-{
-	int64_t newest = state->ctime_ns > state->mtime_ns ? state->ctime_ns :
-							     state->mtime_ns;
-
-	return newest < now_ns - SETTLED_NS;
-}
-
-/* Whether a digest of this state may be remembered or be believed. */
-static bool
-may_cache(
-    struct wd_look *look, const struct wd_model_file *file, int64_t now_ns)
-{
-	return file->state.trusted_times && is_settled(&file->state, now_ns) &&
-	    is_quiet(look, file);
+	return wd_digest_may_keep(
+	    look->with->host, file->fd, &file->state, now_ns);
 }
 
 static bool
 unchanged(struct wd_look *look, const struct wd_model_file *file)
 {
-	struct wd_file_state now;
+	return wd_file_is_unchanged(look->with->host, file->fd, &file->state);
+}
 
-	return wd_host_file_state(look->with->host, file->fd, &now, NULL) ==
-	    WD_OK &&
-	    wd_file_state_unchanged(&file->state, &now);
+static bool
+is_quiet(struct wd_look *look, const struct wd_model_file *file)
+{
+	return wd_file_is_written(look->with->host, file->fd, &file->state) ==
+	    WD_NO;
 }
 
 static bool
 from_store(
     struct wd_look *look, struct wd_model_file *file, struct wd_digest_row *row)
 {
-	struct wd_digest_key key = key_of(&file->state);
+	struct wd_digest_key key = wd_digest_key_of(&file->state);
 	int64_t now_ns = wd_clock_real_ns(look->with->clock);
 
 	if (look->digests == WD_DIGEST_FRESH || !unchanged(look, file) ||
-	    !may_cache(look, file, now_ns) ||
+	    !may_keep(look, file, now_ns) ||
 	    wd_store_get(look->with->store, &key, row) != WD_OK)
 		return false;
 	file->digest_state = WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_CACHED;
 	file->digested_real_ns = row->computed_real_ns;
 	return true;
-}
-
-/* Known only where the file system has leases. */
-static bool
-somebody_writes(struct wd_look *look, const struct wd_model_file *file)
-{
-	struct wd_file borrowed = { file->fd, file->state };
-	bool quiet = false;
-
-	return wd_host_quiet(look->with->host, &borrowed, &quiet, NULL) ==
-	    WD_OK &&
-	    !quiet;
-}
-
-static bool
-same_key(const struct wd_digest_key *a, const struct wd_digest_key *b)
-{
-	return a->fs_id == b->fs_id && a->device == b->device &&
-	    a->inode == b->inode && a->generation == b->generation &&
-	    a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
-	    a->ctime_ns == b->ctime_ns;
 }
 
 /* What an earlier try of this very question has hashed, where times can be
@@ -103,12 +52,14 @@ static bool
 from_memo(
     struct wd_look *look, struct wd_model_file *file, struct wd_digest_row *row)
 {
-	struct wd_digest_key key = key_of(&file->state);
+	struct wd_digest_key key = wd_digest_key_of(&file->state);
 	size_t i;
 
 	for (i = 0; i < look->memo->count; i++) {
-		if (!same_key(&look->memo->rows[i].key, &key) ||
-		    file->state.in_memory || somebody_writes(look, file) ||
+		if (!wd_digest_key_same(&look->memo->rows[i].key, &key) ||
+		    file->state.in_memory ||
+		    wd_file_is_written(
+			look->with->host, file->fd, &file->state) == WD_YES ||
 		    !unchanged(look, file))
 			continue;
 		*row = look->memo->rows[i];
@@ -131,6 +82,47 @@ remember(struct wd_digest_memo *memo, const struct wd_digest_row *row)
 	return st == WD_NOMEM ? st : WD_OK;
 }
 
+static Weightd__V1__DigestState
+state_after(enum wd_status st)
+{
+	switch ((int)st) {
+	case WD_OK:
+		return WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_COMPUTED;
+	case WD_BUSY:
+	case WD_TIMEDOUT:
+		return WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_PENDING;
+	default:
+		return WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_NONE;
+	}
+}
+
+/* By the jobs that all questions share. */
+static enum wd_status
+from_work(
+    struct wd_look *look, struct wd_model_file *file, struct wd_digest_row *row)
+{
+	enum wd_work_wish wish = look->digests == WD_DIGEST_START ?
+	    WD_WORK_START :
+	    look->digests == WD_DIGEST_FRESH ? WD_WORK_FRESH :
+					       WD_WORK_WAIT;
+	struct wd_work_result result = { .done_bytes = 0 };
+	enum wd_status st = wd_digest_work_get(look->with->work, file->fd,
+	    &file->state, wish, look->memo->started_real_ns,
+	    &look->hash_deadline, &result, NULL);
+
+	if (st == WD_OK && !unchanged(look, file))
+		st = WD_CHANGED;
+	if (st == WD_CHANGED)
+		look->moved |= 1U << WEIGHTD__V1__MOVED__MOVED_FILES;
+	file->digest_state = state_after(st);
+	file->hashed_bytes = result.done_bytes;
+	if (st != WD_OK)
+		return st;
+	*row = result.row;
+	file->digested_real_ns = row->computed_real_ns;
+	return WD_OK;
+}
+
 static enum wd_status
 compute(
     struct wd_look *look, struct wd_model_file *file, struct wd_digest_row *row)
@@ -142,20 +134,18 @@ compute(
 
 	if (from_memo(look, file, row))
 		return WD_OK;
-	row->key = key_of(&file->state);
+	if (look->with->work != NULL)
+		return from_work(look, file, row);
+	row->key = wd_digest_key_of(&file->state);
 	row->computed_real_ns = wd_clock_real_ns(look->with->clock);
-	cacheable = may_cache(look, file, row->computed_real_ns);
+	cacheable = may_keep(look, file, row->computed_real_ns);
 	st = wd_reader_digest(
 	    look->with->reader, file->fd, &manner, &row->sha256, NULL);
 	if (st == WD_OK && !unchanged(look, file)) {
 		look->moved |= 1U << WEIGHTD__V1__MOVED__MOVED_FILES;
 		st = WD_CHANGED;
 	}
-	file->digest_state = st == WD_OK ?
-	    WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_COMPUTED :
-	    st == WD_TIMEDOUT ?
-	    WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_PENDING :
-	    WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_NONE;
+	file->digest_state = state_after(st);
 	if (st != WD_OK)
 		return st;
 	file->digested_real_ns = row->computed_real_ns;

@@ -112,6 +112,7 @@ struct wd_model_file {
 	/* digests.c */
 	Weightd__V1__DigestState digest_state;
 	int64_t digested_real_ns;
+	uint64_t hashed_bytes; /* PENDING: so far */
 	/* grade.c */
 	struct wd_coverage coverage;
 	Weightd__V1__Grade grade;
@@ -199,6 +200,7 @@ struct wd_group {
 struct wd_digest_memo {
 	struct wd_digest_row *rows;
 	size_t count, capacity;
+	int64_t started_real_ns; /* when the question came */
 };
 
 /* A socket that listens, by its inode. */
@@ -218,7 +220,6 @@ struct wd_look {
 	struct wd_digest_memo *memo; /* of all tries of this question */
 
 	struct wd_host_identity host;
-	int64_t started_real_ns;
 	struct wd_listeners listeners;  /* those that were asked for */
 	struct wd_listeners all;        /* every listener of every namespace */
 	struct wd_listening *listening; /* of both, sorted by inode */

@@ -251,7 +251,7 @@ wd_look_message(struct wd_look *look, Weightd__V1__Attestation **attestation,
 		return wd_fail(err, WD_NOMEM, "attestation: out of memory");
 	say_question(&b, look, out);
 	say_host(&b, look, out);
-	wd_build_time(&b, &out->started_at, look->started_real_ns);
+	wd_build_time(&b, &out->started_at, look->memo->started_real_ns);
 	wd_build_time(&b, &out->ended_at, wd_clock_real_ns(look->with->clock));
 	for (i = 0; i < look->listeners.count && b.status == WD_OK; i++) {
 		Weightd__V1__Listener *l = WD_BUILD_ADD(

@@ -123,6 +123,7 @@ say_bundle(struct wd_build *b, const struct wd_model *model,
 	for (i = 0; i < model->file_count; i++) {
 		digests[i].state = model->files[i].digest_state;
 		digests[i].digested_at_ns = model->files[i].digested_real_ns;
+		digests[i].hashed_bytes = model->files[i].hashed_bytes;
 	}
 	st = wd_bundle_message(model->bundle, digests,
 	    wd_bytes_slice(&model->path), &out->bundle, NULL);

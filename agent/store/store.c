@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "base/clock.h"
 #include "base/escape.h"
@@ -21,6 +22,7 @@
 enum cause { BY_OPEN, BY_GET, BY_PUT };
 
 struct wd_store {
+	pthread_mutex_t lock;      /* of everything below */
 	char *state_dir;           /* NULL: memory only, and meant to be */
 	char *path;                /* of the file; NULL until it was found */
 	struct wd_rows *file;      /* NULL while it cannot be used */
@@ -33,6 +35,18 @@ struct wd_store {
 	struct wd_error trouble; /* status WD_OK: none */
 	enum cause cause;
 };
+
+static void
+lock(struct wd_store *store)
+{
+	(void)pthread_mutex_lock(&store->lock);
+}
+
+static void
+unlock(struct wd_store *store)
+{
+	(void)pthread_mutex_unlock(&store->lock);
+}
 
 static const char *
 remedy_of(const struct wd_error *why)
@@ -184,6 +198,10 @@ new_store(struct wd_store **store, struct wd_error *err)
 
 	if (made == NULL)
 		return wd_fail(err, WD_NOMEM, "store: out of memory");
+	if (pthread_mutex_init(&made->lock, NULL) != 0) {
+		wd_free(made);
+		return wd_fail(err, WD_NOMEM, "store: no memory for a lock");
+	}
 	wd_error_init(&made->trouble);
 	*store = made;
 	return WD_OK;
@@ -213,13 +231,16 @@ wd_store_open_memory(struct wd_store **store, struct wd_error *err)
 }
 
 enum wd_status
-wd_store_state(const struct wd_store *store, struct wd_error *err)
+wd_store_state(struct wd_store *store, struct wd_error *err)
 {
-	if (store->trouble.status == WD_OK)
-		return WD_OK;
-	if (err != NULL)
+	enum wd_status st;
+
+	lock(store);
+	st = store->trouble.status;
+	if (st != WD_OK && err != NULL)
 		*err = store->trouble;
-	return store->trouble.status;
+	unlock(store);
+	return st;
 }
 
 /* One question to a database: get, or the newest before a moment. */
@@ -274,18 +295,31 @@ ask_both(struct wd_store *store, const struct question *question,
 	return WD_OK;
 }
 
+static enum wd_status
+ask_locked(struct wd_store *store, const struct question *question,
+    struct wd_digest_row *row)
+{
+	enum wd_status st;
+
+	lock(store);
+	st = ask_both(store, question, row);
+	unlock(store);
+	return st;
+}
+
 enum wd_status
 wd_store_get(struct wd_store *store, const struct wd_digest_key *key,
     struct wd_digest_row *row)
 {
-	return ask_both(store, &(struct question){ key, NULL }, row);
+	return ask_locked(store, &(struct question){ key, NULL }, row);
 }
 
 enum wd_status
 wd_store_get_before(struct wd_store *store, const struct wd_digest_key *key,
     int64_t before_real_ns, struct wd_digest_row *row)
 {
-	return ask_both(store, &(struct question){ key, &before_real_ns }, row);
+	return ask_locked(
+	    store, &(struct question){ key, &before_real_ns }, row);
 }
 
 static bool
@@ -322,17 +356,8 @@ put_in_memory(struct wd_store *store, const struct wd_digest_row *row)
 		set_trouble(store, BY_PUT, &why);
 }
 
-void
-wd_store_put(struct wd_store *store, const struct wd_digest_row *row)
-{
-	if (!put_in_file(store, row))
-		put_in_memory(store, row);
-	if (store->puts++ % PRUNE_EVERY == 0)
-		wd_store_prune(store, WD_MAX_DIGEST_ROWS);
-}
-
-void
-wd_store_prune(struct wd_store *store, uint64_t max_rows)
+static void
+prune(struct wd_store *store, uint64_t max_rows)
 {
 	struct wd_rows *file = usable_file(store, BY_PUT);
 	struct wd_error why;
@@ -348,12 +373,32 @@ wd_store_prune(struct wd_store *store, uint64_t max_rows)
 }
 
 void
+wd_store_put(struct wd_store *store, const struct wd_digest_row *row)
+{
+	lock(store);
+	if (!put_in_file(store, row))
+		put_in_memory(store, row);
+	if (store->puts++ % PRUNE_EVERY == 0)
+		prune(store, WD_MAX_DIGEST_ROWS);
+	unlock(store);
+}
+
+void
+wd_store_prune(struct wd_store *store, uint64_t max_rows)
+{
+	lock(store);
+	prune(store, max_rows);
+	unlock(store);
+}
+
+void
 wd_store_free(struct wd_store **store)
 {
 	if (*store == NULL)
 		return;
 	wd_rows_free(&(*store)->file);
 	wd_rows_free(&(*store)->memory);
+	(void)pthread_mutex_destroy(&(*store)->lock);
 	wd_free((*store)->state_dir);
 	wd_free((*store)->path);
 	wd_free(*store);

@@ -6,8 +6,8 @@
  * miss, a write that fails is lost, and wd_store_state says so in words. A
  * damaged file is moved aside and made anew. The only user of sqlite3.h.
  *
- * No call waits longer than about 0.2 s for another process. A store is used
- * by one thread at a time and not carried over a fork.
+ * No call waits longer than about 0.2 s for another process. Several threads
+ * may use one store, one after the other; it is not carried over a fork.
  */
 #ifndef WD_STORE_STORE_H
 #define WD_STORE_STORE_H
@@ -55,7 +55,7 @@ enum wd_status wd_store_open_memory(
  * WD_CORRUPT stays: the file was damaged, moved aside and made anew, or could
  * not be. WD_UNSUPPORTED: it is a newer weightd's or another program's. */
 enum wd_status wd_store_state(
-    const struct wd_store *store, struct wd_error *err) WD_MUST_CHECK;
+    struct wd_store *store, struct wd_error *err) WD_MUST_CHECK;
 
 /* The digest under exactly this key. Errors: WD_NOTFOUND (also when the store
  * could not be asked). */

@@ -280,6 +280,35 @@ is_mapped_object(const Weightd__V1__Candidate *model)
 	return model->n_files > 0;
 }
 
+static bool
+is_before(
+    const Google__Protobuf__Timestamp *a, const Google__Protobuf__Timestamp *b)
+{
+	return a->seconds != b->seconds ? a->seconds < b->seconds :
+					  a->nanos < b->nanos;
+}
+
+/* Every digest was begun after the question came: a digest of nine minutes
+ * ago says nothing about a file whose times cannot be believed. */
+static bool
+is_hashed_now(const struct asked *asked)
+{
+	const Weightd__V1__Bundle *bundle = asked->unit->model->bundle;
+	const Google__Protobuf__Timestamp *since =
+	    asked->unit->attestation->started_at;
+	size_t i;
+
+	if (bundle->content_digest_state != WD_DIGEST(COMPUTED) ||
+	    since == NULL)
+		return false;
+	for (i = 0; i < bundle->n_files; i++)
+		if (bundle->files[i]->counted &&
+		    (bundle->files[i]->digested_at == NULL ||
+			is_before(bundle->files[i]->digested_at, since)))
+			return false;
+	return true;
+}
+
 /* A change of the file does not matter when the pages that are mapped at this
  * moment were hashed for this answer and are what was pinned. On overlayfs
  * the mapping may be of the lower file and the digest of the upper one. */
@@ -291,7 +320,7 @@ is_change_harmless(const struct asked *asked)
 	return asked->pin != NULL && asked->grade == WD_GRADE(RESIDENT) &&
 	    model->mapped_wholly && model->on_overlay == WD_SEEN(NO) &&
 	    is_mapped_object(model) && model->bundle != NULL &&
-	    model->bundle->content_digest_state == WD_DIGEST(COMPUTED) &&
+	    is_hashed_now(asked) &&
 	    wd_compare_digest(asked->pin, model->bundle) == WD_EQUAL;
 }
 

@@ -164,6 +164,7 @@ add_file(struct wd_build *build, Weightd__V1__Bundle *message,
 	if (digests[i].digested_at_ns != 0)
 		wd_build_time(
 		    build, &row->digested_at, digests[i].digested_at_ns);
+	row->hashed_bytes = digests[i].hashed_bytes;
 	if (digests[i].has_named)
 		wd_build_digest(build, &row->named_digest, &digests[i].named);
 	if (digests[i].has_verity)

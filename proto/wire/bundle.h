@@ -12,6 +12,7 @@
 struct wd_file_digest {
 	Weightd__V1__DigestState state;
 	int64_t digested_at_ns; /* real time when hashing began; 0: never */
+	uint64_t hashed_bytes;  /* PENDING: so far */
 	bool has_named;         /* its name says so: a claim, never a digest */
 	struct wd_sha256 named;
 	bool has_verity; /* fs-verity's Merkle root */

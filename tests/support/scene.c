@@ -488,8 +488,10 @@ make_host(struct scene *scene)
 void
 scene_ask(struct scene *scene)
 {
-	struct wd_evidence with = { NULL, scene->reader, scene->store,
-		&scene->clock };
+	struct wd_evidence with = { .reader = scene->reader,
+		.store = scene->store,
+		.clock = &scene->clock,
+		.work = scene->work };
 	struct wd_error err;
 
 	wd_error_init(&err);

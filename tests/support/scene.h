@@ -30,7 +30,8 @@ struct scene {
 	struct wd_host *host; /* after the first question */
 	struct wd_reader *reader;
 	struct wd_store *store;
-	int64_t real_ns; /* what the clock says: SCENE_NOW */
+	struct wd_digest_work *work; /* NULL: no jobs in the background */
+	int64_t real_ns;             /* what the clock says: SCENE_NOW */
 	struct wd_clock clock;
 	struct wd_deadline deadline;
 	enum wd_digest_wish digests;

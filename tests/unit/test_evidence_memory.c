@@ -54,7 +54,9 @@ tear_down(void)
 static void
 fail_everywhere(void)
 {
-	struct wd_evidence with = { NULL, s.reader, s.store, &s.clock };
+	struct wd_evidence with = {
+		.reader = s.reader, .store = s.store, .clock = &s.clock
+	};
 	unsigned before, n;
 
 	scene_ask(&s);

@@ -127,7 +127,9 @@ static const struct {
 
 START_TEST(questions_that_are_none)
 {
-	struct wd_evidence with = { NULL, s.reader, s.store, &s.clock };
+	struct wd_evidence with = {
+		.reader = s.reader, .store = s.store, .clock = &s.clock
+	};
 	bool is_good = bad_questions[_i].address[0] == '\0' &&
 	    bad_questions[_i].port == 8080;
 

@@ -41,8 +41,7 @@ open_at(const char *path)
 }
 
 static void
-expect_state(
-    const struct wd_store *store, enum wd_status status, const char *words)
+expect_state(struct wd_store *store, enum wd_status status, const char *words)
 {
 	struct wd_error why;
 

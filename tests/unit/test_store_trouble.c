@@ -69,8 +69,7 @@ fill(void)
 
 /* The state is `status`, and its message has `words`. */
 static void
-expect_state(
-    const struct wd_store *store, enum wd_status status, const char *words)
+expect_state(struct wd_store *store, enum wd_status status, const char *words)
 {
 	struct wd_error why;
 

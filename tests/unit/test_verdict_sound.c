@@ -323,6 +323,13 @@ changed_cached(Weightd__V1__Attestation *all)
 }
 
 static void
+changed_hashed_before(Weightd__V1__Attestation *all)
+{
+	changed(all);
+	model_in(all)->bundle->files[0]->digested_at->seconds--;
+}
+
+static void
 changed_witnessed(Weightd__V1__Attestation *all)
 {
 	changed(all);
@@ -496,6 +503,8 @@ static const struct verdict_case rows[] = {
 	    NO, "CHANGED_SINCE_LOAD" },
 	{ "changed, digest cached", changed_cached, ask_content, NO,
 	    "CHANGED_SINCE_LOAD" },
+	{ "changed, hashed before the question", changed_hashed_before,
+	    ask_content, NO, "CHANGED_SINCE_LOAD" },
 	{ "changed, witnessed", changed_witnessed, ask_content, NO,
 	    "CHANGED_SINCE_LOAD" },
 	{ "changed, hashed beside", changed_hashed_beside, ask_content, NO,
