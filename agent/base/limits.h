@@ -34,6 +34,10 @@
 #define WD_MAX_YAML_NODES 524288
 #define WD_MAX_YAML_DEPTH 32
 
+/* lists of names: an engine's own list of models */
+#define WD_MAX_LISTING_FILE (1UL << 20)
+#define WD_MAX_LISTED 4096
+
 /* host */
 #define WD_MAX_LISTENERS 65536
 #define WD_MAX_PROCESSES 4194304 /* the kernel's own pid_max limit */

@@ -1,5 +1,7 @@
 #include "seam/reader.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "seam/timed.h"
 
@@ -17,6 +19,13 @@ wd_reader_describe(struct wd_reader *reader, int fd, struct wd_slice name,
 {
 	return reader->ops->describe(
 	    reader, fd, name, siblings, deadline, bundle, err);
+}
+
+enum wd_status
+wd_reader_names(struct wd_reader *reader, int fd, enum wd_listing_kind kind,
+    struct wd_listing *listing, struct wd_error *err)
+{
+	return reader->ops->names(reader, fd, kind, listing, err);
 }
 
 enum wd_status
@@ -130,6 +139,18 @@ local_describe(struct wd_reader *reader, int fd, struct wd_slice name,
 }
 
 static enum wd_status
+local_names(struct wd_reader *reader, int fd, enum wd_listing_kind kind,
+    struct wd_listing *listing, struct wd_error *err)
+{
+	struct wd_source source;
+	enum wd_status st = wd_source_fd(fd, &source, err);
+
+	(void)reader;
+	memset(listing, 0, sizeof(*listing));
+	return st == WD_OK ? wd_listing_read(&source, kind, listing, err) : st;
+}
+
+static enum wd_status
 local_digest(struct wd_reader *reader, int fd,
     const struct wd_digest_manner *manner, struct wd_sha256 *sha256,
     struct wd_error *err)
@@ -150,7 +171,7 @@ wd_reader_in_process(const struct wd_io_manners *manners,
     struct wd_reader **reader, struct wd_error *err)
 {
 	static const struct wd_reader_ops ops = { local_sniff, local_describe,
-		local_digest, local_free };
+		local_names, local_digest, local_free };
 	struct local_reader *local = wd_calloc(1, sizeof(*local));
 
 	if (local == NULL)

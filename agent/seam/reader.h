@@ -11,6 +11,7 @@
 
 #include "base/digest_job.h"
 #include "bundle/bundle.h"
+#include "bundle/listing.h"
 
 /* The files beside the one that is described, handed out by name: the caller
  * gives the very object that is held where there is one, else what lies in the
@@ -37,6 +38,9 @@ struct wd_reader_ops {
 	    struct wd_slice name, const struct wd_siblings *siblings,
 	    const struct wd_deadline *deadline, struct wd_bundle **bundle,
 	    struct wd_error *err);
+	enum wd_status (*names)(struct wd_reader *reader, int fd,
+	    enum wd_listing_kind kind, struct wd_listing *listing,
+	    struct wd_error *err);
 	enum wd_status (*digest)(struct wd_reader *reader, int fd,
 	    const struct wd_digest_manner *manner, struct wd_sha256 *sha256,
 	    struct wd_error *err);
@@ -61,6 +65,12 @@ enum wd_status wd_reader_sniff(struct wd_reader *reader, int fd,
 enum wd_status wd_reader_describe(struct wd_reader *reader, int fd,
     struct wd_slice name, const struct wd_siblings *siblings,
     const struct wd_deadline *deadline, struct wd_bundle **bundle,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* What the file says that names lead to. Errors: as wd_listing_read; WD_INVALID
+ * when it is no regular file. */
+enum wd_status wd_reader_names(struct wd_reader *reader, int fd,
+    enum wd_listing_kind kind, struct wd_listing *listing,
     struct wd_error *err) WD_MUST_CHECK;
 
 /* The SHA-256 of the file's bytes; promises and errors are those of

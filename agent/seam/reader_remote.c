@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "seam/line.h"
 #include "seam/pack.h"
+#include "seam/pack_listing.h"
 #include "seam/reader_line.h"
 
 struct remote_reader {
@@ -346,6 +347,29 @@ remote_describe(struct wd_reader *reader, int fd, struct wd_slice name,
 }
 
 static enum wd_status
+remote_names(struct wd_reader *reader, int fd, enum wd_listing_kind kind,
+    struct wd_listing *listing, struct wd_error *err)
+{
+	Weightd__Seam__V1__Names names = WEIGHTD__SEAM__V1__NAMES__INIT;
+	struct call call = call_of(reader, fd, NULL);
+	Weightd__Seam__V1__Done *done;
+	enum wd_status st;
+
+	memset(listing, 0, sizeof(*listing));
+	names.kind = kind;
+	call.message.call_case = WEIGHTD__SEAM__V1__CALL__CALL_NAMES;
+	call.message.names = &names;
+	st = make_call(&call, &done, err);
+	if (st != WD_OK)
+		return st;
+	st = done->listing == NULL ?
+	    wd_fail(err, WD_MALFORMED, "the reader gave no list") :
+	    wd_listing_of_message(done->listing, listing, err);
+	weightd__seam__v1__done__free_unpacked(done, NULL);
+	return st;
+}
+
+static enum wd_status
 remote_digest(struct wd_reader *reader, int fd,
     const struct wd_digest_manner *manner, struct wd_sha256 *sha256,
     struct wd_error *err)
@@ -389,7 +413,7 @@ wd_reader_over_lines(const struct wd_reader_lines *lines,
     struct wd_error *err)
 {
 	static const struct wd_reader_ops ops = { remote_sniff, remote_describe,
-		remote_digest, remote_free };
+		remote_names, remote_digest, remote_free };
 	struct remote_reader *remote = wd_calloc(1, sizeof(*remote));
 
 	if (remote == NULL)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "seam/line.h"
 #include "seam/pack.h"
+#include "seam/pack_listing.h"
 #include "seam/reader_line.h"
 
 /* Milliseconds between two words about a hash that goes on. */
@@ -161,6 +162,7 @@ done(struct serving *s, enum wd_status st, const struct wd_error *failure,
 	/* Too much to carry: the failure itself is not. */
 	wd_line_failure(st, &local, &words);
 	message->facts = NULL;
+	message->listing = NULL;
 	return wd_line_send(
 	    s->socket, WD_LINE_DONE, &message->base, -1, NULL, err);
 }
@@ -198,6 +200,25 @@ serve_describe(struct serving *s, const Weightd__Seam__V1__Describe *call,
 		st = wd_facts_of(bundle, &message.facts, &failure);
 	st = done(s, st, &failure, &message, err);
 	wd_facts_free(&message.facts);
+	return st;
+}
+
+static enum wd_status
+serve_names(struct serving *s, const Weightd__Seam__V1__Names *call, int fd,
+    struct wd_error *err)
+{
+	Weightd__Seam__V1__Done message = WEIGHTD__SEAM__V1__DONE__INIT;
+	WD_CLEANUP(wd_listing_release) struct wd_listing listing = { 0 };
+	struct wd_error failure;
+	enum wd_status st;
+
+	wd_error_init(&failure);
+	st = wd_reader_names(s->reader, fd, (enum wd_listing_kind)call->kind,
+	    &listing, &failure);
+	if (st == WD_OK)
+		st = wd_listing_message(&listing, &message.listing, &failure);
+	st = done(s, st, &failure, &message, err);
+	wd_listing_message_free(&message.listing);
 	return st;
 }
 
@@ -272,6 +293,8 @@ serve_call(struct serving *s, struct wd_frame *frame, struct wd_error *err)
 		st = serve_sniff(s, fd, err);
 	else if (call->call_case == WEIGHTD__SEAM__V1__CALL__CALL_DESCRIBE)
 		st = serve_describe(s, call->describe, fd, err);
+	else if (call->call_case == WEIGHTD__SEAM__V1__CALL__CALL_NAMES)
+		st = serve_names(s, call->names, fd, err);
 	else if (call->call_case == WEIGHTD__SEAM__V1__CALL__CALL_HASH)
 		st = serve_hash(s, call->hash, fd, err);
 	else

@@ -256,6 +256,31 @@ START_TEST(tensors_come_over_whole)
 }
 END_TEST
 
+START_TEST(a_list_comes_over)
+{
+	static const char text[] = "[a]\nmodel = /m/\xff\n[b]\n";
+	WD_CLEANUP(wd_listing_release) struct wd_listing list;
+	int fd;
+
+	wd_temp_write(wd_temp_path(dir, "ini"), text, sizeof(text) - 1);
+	fd = open(wd_temp_path(dir, "ini"), O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(
+	    wd_reader_names(remote, fd, WD_LISTING_MANIFEST, &list, NULL),
+	    WD_MALFORMED);
+	ck_assert_uint_eq(list.count, 0);
+	ck_assert_int_eq(
+	    wd_reader_names(remote, fd, WD_LISTING_PRESET, &list, NULL), WD_OK);
+	ck_assert_uint_eq(list.count, 2);
+	ck_assert_uint_eq(list.entries, 2);
+	ck_assert(list.complete);
+	ck_assert_str_eq(list.items[0].entry, "a");
+	ck_assert_str_eq(list.items[0].key, "model");
+	ck_assert(
+	    wd_slice_equal(list.items[0].value, wd_slice_text("/m/\xff")));
+	(void)close(fd);
+}
+END_TEST
+
 START_TEST(failures_are_the_same)
 {
 	WD_CLEANUP(wd_bundle_free) struct wd_bundle *bundle = NULL;
@@ -640,6 +665,7 @@ WD_SUITE_BEGIN("seam line")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 tcase_add_loop_test(tcase, the_facts_are_the_same, 0, 2);
 WD_TEST(tensors_come_over_whole);
+WD_TEST(a_list_comes_over);
 WD_TEST(failures_are_the_same);
 WD_TEST(a_digest);
 WD_TEST(a_digest_that_is_stopped);

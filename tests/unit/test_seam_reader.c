@@ -76,6 +76,26 @@ START_TEST(sniffing_goes_by_content)
 }
 END_TEST
 
+START_TEST(a_list_of_names)
+{
+	WD_CLEANUP(wd_listing_release) struct wd_listing listing;
+	int ends[2], fd;
+
+	wd_temp_write(wd_temp_path(dir, "main"), "0123\n", 5);
+	fd = open(wd_temp_path(dir, "main"), O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(
+	    wd_reader_names(reader, fd, WD_LISTING_REF, &listing, NULL), WD_OK);
+	ck_assert_uint_eq(listing.count, 1);
+	wd_listing_release(&listing);
+	(void)close(fd);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(
+	    wd_reader_names(reader, ends[0], WD_LISTING_REF, &listing, NULL),
+	    WD_INVALID);
+	ck_assert_uint_eq(listing.count, 0);
+}
+END_TEST
+
 START_TEST(a_file_alone)
 {
 	WD_CLEANUP(wd_bundle_free) struct wd_bundle *bundle = NULL;
@@ -340,6 +360,7 @@ main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	suite_add_tcase(suite, tcase);
 	WD_TEST(sniffing_goes_by_content);
+	WD_TEST(a_list_of_names);
 	WD_TEST(a_file_alone);
 	WD_TEST(a_split_set);
 	WD_TEST(a_sibling_that_is_no_file);
