@@ -467,8 +467,9 @@ rule_none(const struct wd_unit *unit, struct wd_ruling *ruling)
 		    "no model that they could belong to; ask again when the "
 		    "server has loaded its model");
 	return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 8,
-	    "NONE: no process behind the port holds weights that can be seen; "
-	    "ask the worker's own port, or have the server map its file");
+	    "NONE: no process behind the port has weights mapped or open, and "
+	    "what was read and closed cannot be seen; have the server map its "
+	    "file, or ask the worker's own port");
 }
 
 static bool

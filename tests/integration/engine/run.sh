@@ -31,24 +31,11 @@ own=
 [ "$(uname -m)" = x86_64 ] || { echo "engine: x86-64 only"; exit 77; }
 command -v npm >/dev/null || skip "npm is not installed; see packaging/deps.sh"
 
-# The package-lock.json, into the cache, once.
-install() {
-	[ -e "$cache/done" ] && return
-	mkdir -p "$cache"
-	cp "$here"/package*.json "$cache/"
-	(cd "$cache" && npm ci --omit=optional --ignore-scripts --no-audit \
-		--no-fund) >"$cache/log" 2>&1 || {
-		tail -5 "$cache/log"
-		skip "the engine could not be fetched"
-	}
-	touch "$cache/done"
-}
-
 # shellcheck source=tests/support/node.sh
 . "$source/tests/support/node.sh"
 need_node "$source/tests/support" "${WD_CACHE:-$build/cache}" ||
 	skip "the engine needs Node.js 20"
-install
+need_modules "$here" "$cache" || skip "the engine could not be fetched"
 cp "$here/serve.mjs" "$cache/"
 
 folder=$(mktemp -d)
