@@ -9,15 +9,15 @@ what=${1:-test}
 if [ "$(uname -s)" = Darwin ]; then
 	echo "On a Mac, install what the build needs with:" >&2
 	echo "  brew install cmake ninja pkg-config openssl@3 jansson" \
-		"libyaml protobuf-c protobuf sqlite check" >&2
+		"libyaml libevent protobuf-c protobuf sqlite check" >&2
 	echo "The macOS backend is not there yet (see README.md)." >&2
 	exit 3
 fi
 if ! command -v apt-get >/dev/null 2>&1; then
 	echo "deps.sh knows apt only. Needed: a C11 compiler, cmake 3.25," \
 		"ninja, pkg-config, and the development files of OpenSSL 3," \
-		"jansson 2.14, libyaml 0.2, protobuf-c 1.4 (with protoc-c)," \
-		"SQLite, Check" >&2
+		"jansson 2.14, libyaml 0.2, libevent 2.1, protobuf-c 1.4" \
+		"(with protoc-c), SQLite, Check" >&2
 	exit 3
 fi
 
@@ -35,6 +35,7 @@ protoc-c protobuf-c-compiler
 /usr/include/openssl/ssl.h libssl-dev
 /usr/include/jansson.h libjansson-dev
 /usr/include/yaml.h libyaml-dev
+/usr/include/event2/bufferevent_ssl.h libevent-dev
 /usr/include/sqlite3.h libsqlite3-dev
 /usr/include/check.h check
 '
@@ -55,6 +56,7 @@ lsof lsof
 unshare util-linux
 setpriv util-linux
 openssl openssl
+curl curl
 ip iproute2
 nginx nginx-light
 haproxy haproxy

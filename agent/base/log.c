@@ -3,16 +3,95 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/escape.h"
 
 static const char *program_name = "weightd";
 static enum wd_log_level highest = WD_LOG_WARNING;
+static enum wd_log_style style_now = WD_LOG_TEXT;
 
 void
 wd_log_init(const char *program, enum wd_log_level level)
 {
 	program_name = program;
 	highest = level;
+}
+
+void
+wd_log_style(enum wd_log_style style)
+{
+	style_now = style;
+}
+
+static const char *
+level_name(enum wd_log_level level)
+{
+	static const char *const names[] = { "error", "warning", "info",
+		"debug" };
+
+	return names[level];
+}
+
+/* Escaped as for a terminal, and that as a JSON string. */
+static void
+add_json(struct wd_buf *line, const char *text)
+{
+	struct wd_buf shown;
+	size_t i;
+
+	wd_buf_init(&shown, line->max);
+	(void)wd_escape(&shown, wd_slice_text(text));
+	(void)wd_buf_byte(line, '"');
+	for (i = 0; i < shown.len; i++) {
+		if (shown.data[i] == '"' || shown.data[i] == '\\')
+			(void)wd_buf_byte(line, '\\');
+		(void)wd_buf_byte(line, shown.data[i]);
+	}
+	(void)wd_buf_byte(line, '"');
+	wd_buf_release(&shown);
+}
+
+#define MAX_LINE 16384
+
+/* A field that does not fit is left out whole. */
+static void
+add_field(struct wd_buf *line, const char *key, const char *value)
+{
+	size_t before = line->len;
+
+	if (line->status != WD_OK)
+		return;
+	if (style_now == WD_LOG_JSON) {
+		(void)wd_buf_printf(line, ",\"%s\":", key);
+		add_json(line, value);
+	} else {
+		(void)wd_buf_printf(line, " %s=", key);
+		(void)wd_escape_word(line, wd_slice_text(value));
+	}
+	if (line->status != WD_OK && line->data != NULL)
+		line->data[line->len = before] = '\0';
+}
+
+void
+wd_log_event(enum wd_log_level level, const char *event,
+    const struct wd_log_field *fields, size_t count)
+{
+	struct wd_buf line;
+	size_t i;
+
+	if (level > highest)
+		return;
+	wd_buf_init(&line, MAX_LINE);
+	if (style_now == WD_LOG_JSON)
+		(void)wd_buf_printf(&line, "{\"level\":\"%s\",\"event\":\"%s\"",
+		    level_name(level), event);
+	else
+		(void)wd_buf_printf(&line, "%s: %s", program_name, event);
+	for (i = 0; i < count; i++)
+		add_field(&line, fields[i].key, fields[i].value);
+	(void)fprintf(stderr, "%s%s\n", wd_buf_string(&line),
+	    style_now == WD_LOG_JSON ? "}" : "");
+	wd_buf_release(&line);
 }
 
 void
@@ -26,6 +105,12 @@ wd_log(enum wd_log_level level, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
+	if (style_now == WD_LOG_JSON) {
+		struct wd_log_field field = { "message", message };
+
+		wd_log_event(level, "log", &field, 1);
+		return;
+	}
 	(void)fprintf(stderr, "%s: %s\n", program_name,
 	    wd_escape_short(shown, sizeof(shown), wd_slice_text(message)));
 }

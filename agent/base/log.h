@@ -7,6 +7,8 @@
 #ifndef WD_BASE_LOG_H
 #define WD_BASE_LOG_H
 
+#include <stddef.h>
+
 enum wd_log_level {
 	WD_LOG_ERROR,
 	WD_LOG_WARNING,
@@ -18,9 +20,25 @@ enum wd_log_level {
  * as long as the process. */
 void wd_log_init(const char *program, enum wd_log_level level);
 
+/* Lines as text (the default) or as one JSON object each. */
+enum wd_log_style { WD_LOG_TEXT, WD_LOG_JSON };
+void wd_log_style(enum wd_log_style style);
+
 /* Writes "PROGRAM: MESSAGE" with control characters escaped. A message that
  * is longer than 4 KiB is cut. */
 void wd_log(enum wd_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+struct wd_log_field {
+	const char *key; /* [a-z_]+ */
+	const char *value;
+};
+
+/* Writes an event and what there is to know about it, for programs as well:
+ * "PROGRAM: EVENT key=value key=\"other value\"", or as JSON
+ * {"level":"info","event":"EVENT","key":"value",...}. Values are escaped; a
+ * line that is longer than 16 KiB is cut. */
+void wd_log_event(enum wd_log_level level, const char *event,
+    const struct wd_log_field *fields, size_t count);
 
 #endif

@@ -146,6 +146,7 @@ static const struct {
 	{ "{\"real\":\"0x1p3\"}", WD_MALFORMED, "real" },
 	{ "{\"real\":\"1e999\"}", WD_MALFORMED, "real" },
 	{ "{\"raw\":\"a\"}", WD_MALFORMED, "raw" },
+	{ "{\"raw\":\"A\"}", WD_MALFORMED, "raw" },
 	{ "{\"raw\":\"YR==\"}", WD_MALFORMED, "raw" },
 	{ "{\"raw\":\"YQ=\"}", WD_MALFORMED, "raw" },
 	{ "{\"raw\":\"Y Q=\"}", WD_MALFORMED, "raw" },

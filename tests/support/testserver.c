@@ -1,0 +1,499 @@
+/*
+ * wd-testserver CERT KEY CA CRL NAME=VALUE... - the real server on a free
+ * port of 127.0.0.1, before a backend that plays, for the tests in
+ * tests/integration/server.
+ *
+ * NAME is a member of wd_server_limits without "_ms", or "rule" with
+ * CERTIFICATE-NAME=ROLES (1 read, 2 work). CRL "-" is none. Standard output
+ * gets "port N" first; then each line of standard input is a command and has
+ * one line of answer:
+ *
+ *	descriptors            how many are open
+ *	open                   connections
+ *	pending                questions that the backend has not answered
+ *	asked                  questions that it was ever asked
+ *	cancelled              of those, cancelled
+ *	ready N                whether it says that it is ready
+ *	rss                    resident kilobytes
+ *	descriptor-limit N     soft RLIMIT_NOFILE; 0: as at the start
+ *	cpu                    milliseconds of processor time so far
+ *	reload CERT KEY CA CRL "ok", or what was wrong
+ *	drain MS               answers when it is done, and ends
+ *
+ * The port in a question chooses what the backend plays: 1 never answers, 2
+ * WD_GONE, 3 WD_BUSY at once, 4 bytes that are no message, 6 an answer of 4
+ *MiB, 7 answers after 50 ms; others a good one.
+ */
+#include <dirent.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/server.h"
+#include "support/attestation_make.h"
+#include "wire/build.h"
+#include "wire/unpack.h"
+
+#define MAX_FILE (1U << 20)
+#define MAX_PENDING 512
+
+/* ---- the backend that plays ---------------------------------------------- */
+
+struct pending {
+	struct player *player;
+	wd_ticket ticket; /* 0: not in use */
+	uint32_t port;
+	enum wd_call call;
+	wd_backend_done *done;
+	void *ctx;
+	struct event *timer;
+};
+
+struct player {
+	struct wd_backend backend;
+	struct event_base *base;
+	wd_ticket last;
+	unsigned cancelled;
+	bool is_ready;
+	struct pending pending[MAX_PENDING];
+};
+
+static void
+fatten(Weightd__V1__Attestation *all)
+{
+	static char kilobyte[1025];
+	int i;
+
+	memset(kilobyte, 'u', sizeof(kilobyte) - 1);
+	for (i = 0; i < 4096; i++)
+		make_text(&make_process(all, i + 2, "x")->unit, kilobyte);
+}
+
+static void
+pack_attestation(uint32_t port, struct wd_buf *out)
+{
+	Weightd__V1__AttestPortResponse answer;
+
+	weightd__v1__attest_port_response__init(&answer);
+	answer.attestation = make_attestation();
+	if (port == 6)
+		fatten(answer.attestation);
+	(void)!wd_wire_pack(&answer.base, out, NULL);
+	wd_message_free(answer.attestation);
+}
+
+static void
+pack_answer(const struct pending *pending, struct wd_buf *out)
+{
+	Weightd__V1__GetHostResponse host;
+	Weightd__V1__HostIdentity identity;
+	char name[] = "lab";
+
+	if (pending->call == WD_CALL_ATTEST_PORT) {
+		pack_attestation(pending->port, out);
+		return;
+	}
+	if (pending->call != WD_CALL_GET_HOST)
+		return; /* an empty message */
+	weightd__v1__get_host_response__init(&host);
+	weightd__v1__host_identity__init(&identity);
+	identity.hostname = name;
+	host.host = &identity;
+	(void)!wd_wire_pack(&host.base, out, NULL);
+}
+
+static void
+play(evutil_socket_t fd, short events, void *ctx)
+{
+	struct pending *pending = ctx;
+	struct wd_slice nothing = { NULL, 0 };
+	struct wd_error err;
+	struct wd_buf out;
+
+	(void)fd;
+	(void)events;
+	pending->ticket = 0;
+	event_free(pending->timer);
+	wd_error_init(&err);
+	wd_buf_init(&out, 64U << 20);
+	if (pending->port == 2) {
+		(void)wd_fail(&err, WD_GONE, "the observer ended");
+		pending->done(pending->ctx, WD_GONE, nothing, &err);
+	} else if (pending->port == 4) {
+		pending->done(
+		    pending->ctx, WD_OK, wd_slice_text("\x0a\xff"), &err);
+	} else {
+		pack_answer(pending, &out);
+		pending->done(pending->ctx, WD_OK, wd_buf_slice(&out), &err);
+	}
+	wd_buf_release(&out);
+}
+
+static uint32_t
+port_of(enum wd_call call, struct wd_slice question)
+{
+	ProtobufCMessage *message = NULL;
+	const Weightd__V1__AttestPortRequest *request;
+	uint32_t port;
+
+	if (call != WD_CALL_ATTEST_PORT)
+		return 0;
+	if (wd_wire_unpack(&weightd__v1__attest_port_request__descriptor,
+		question, WD_WIRE_REFUSE_UNKNOWN, 1U << 20, &message,
+		NULL) != WD_OK)
+		return 4;
+	request = (const Weightd__V1__AttestPortRequest *)message;
+	/* What concerns only the caller does not come this far. */
+	port = request->expectation != NULL || request->nonce.len > 0 ?
+	    4 :
+	    request->question->port;
+	wd_message_free(message);
+	return port;
+}
+
+static enum wd_status
+player_ask(struct wd_backend *backend, enum wd_call call,
+    struct wd_slice question, const struct wd_deadline *deadline,
+    wd_backend_done *done, void *ctx, wd_ticket *ticket, struct wd_error *err)
+{
+	struct player *player = (struct player *)backend;
+	struct pending *free_one = NULL;
+	struct timeval wait = { 0, 0 };
+	size_t i;
+
+	(void)deadline;
+	for (i = 0; i < MAX_PENDING && free_one == NULL; i++)
+		if (player->pending[i].ticket == 0)
+			free_one = &player->pending[i];
+	if (free_one == NULL || port_of(call, question) == 3)
+		return wd_fail(err, WD_BUSY, "too many questions at once");
+	*free_one = (struct pending){ player, ++player->last,
+		port_of(call, question), call, done, ctx, NULL };
+	free_one->timer = evtimer_new(player->base, play, free_one);
+	if (free_one->port == 7)
+		wait.tv_usec = 50000;
+	if (free_one->port != 1)
+		(void)event_add(free_one->timer, &wait);
+	*ticket = free_one->ticket;
+	return WD_OK;
+}
+
+static void
+player_cancel(struct wd_backend *backend, wd_ticket ticket)
+{
+	struct player *player = (struct player *)backend;
+	size_t i;
+
+	for (i = 0; i < MAX_PENDING; i++) {
+		if (player->pending[i].ticket != ticket)
+			continue;
+		event_free(player->pending[i].timer);
+		player->pending[i].ticket = 0;
+		player->cancelled++;
+	}
+}
+
+static bool
+player_is_ready(const struct wd_backend *backend)
+{
+	return ((const struct player *)backend)->is_ready;
+}
+
+static void
+player_free(struct wd_backend *backend)
+{
+	wd_free(backend);
+}
+
+static const struct wd_backend_ops player_ops = { player_ask, player_cancel,
+	player_is_ready, player_free };
+
+static unsigned
+count_pending(const struct player *player)
+{
+	unsigned count = 0, i;
+
+	for (i = 0; i < MAX_PENDING; i++)
+		count += player->pending[i].ticket != 0;
+	return count;
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+static struct wd_tls_pem
+read_pem(const char *path)
+{
+	struct wd_tls_pem pem = { path, { NULL, 0 } };
+	FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+	uint8_t *bytes = wd_calloc(MAX_FILE, 1);
+
+	if (file == NULL || bytes == NULL) {
+		wd_free(bytes);
+		return pem;
+	}
+	pem.text = (struct wd_slice){ bytes, fread(bytes, 1, MAX_FILE, file) };
+	(void)fclose(file);
+	return pem;
+}
+
+static void
+free_pem(struct wd_tls_pem *pem)
+{
+	void *bytes;
+
+	memcpy(&bytes, &pem->text.data, sizeof(bytes));
+	wd_free(bytes);
+}
+
+static enum wd_status
+load(char *const paths[4], struct wd_tls **tls, struct wd_error *err)
+{
+	struct wd_tls_material m = { read_pem(paths[0]), read_pem(paths[1]),
+		read_pem(paths[2]), read_pem(paths[3]) };
+	enum wd_status st =
+	    wd_tls_new(WD_TLS_SERVER, &m, &wd_clock_system, tls, err);
+
+	free_pem(&m.certificate);
+	free_pem(&m.key);
+	free_pem(&m.ca);
+	free_pem(&m.crl);
+	return st;
+}
+
+/* ---- commands ------------------------------------------------------------ */
+
+static struct event_base *base;
+static struct player *player;
+static struct wd_server *server;
+static struct wd_role_rule rules[16];
+static size_t rule_count;
+static rlim_t first_limit;
+
+static unsigned
+count_descriptors(void)
+{
+	unsigned count = 0;
+	DIR *dir = opendir("/proc/self/fd");
+
+	while (dir != NULL && readdir(dir) != NULL)
+		count++;
+	if (dir != NULL)
+		(void)closedir(dir);
+	return count;
+}
+
+static unsigned long
+resident_kilobytes(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (file == NULL || fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (file != NULL)
+		(void)fclose(file);
+	return pages * 4;
+}
+
+static int
+limit_descriptors(unsigned long most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return -1;
+	if (first_limit == 0)
+		first_limit = limit.rlim_cur;
+	limit.rlim_cur = most == 0 ? first_limit : most;
+	return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void
+reload(char *words)
+{
+	char *paths[4];
+	struct wd_tls *tls = NULL;
+	struct wd_error err;
+	int i;
+
+	wd_error_init(&err);
+	for (i = 0; i < 4; i++)
+		paths[i] = strsep(&words, " ");
+	if (load(paths, &tls, &err) == WD_OK)
+		(void)!wd_server_reload(server, &tls, rules, rule_count, &err);
+	(void)printf("%s\n", err.message[0] == '\0' ? "ok" : err.message);
+}
+
+static void
+on_drained(void *ctx)
+{
+	(void)ctx;
+	(void)printf("drained\n");
+	(void)event_base_loopbreak(base);
+}
+
+static void
+obey(char *words)
+{
+	const char *verb = strsep(&words, " ");
+	unsigned long number = words == NULL ? 0 : strtoul(words, NULL, 10);
+
+	if (strcmp(verb, "descriptors") == 0)
+		(void)printf("%u\n", count_descriptors());
+	else if (strcmp(verb, "open") == 0)
+		(void)printf("%zu\n", wd_server_connections(server));
+	else if (strcmp(verb, "pending") == 0)
+		(void)printf("%u\n", count_pending(player));
+	else if (strcmp(verb, "asked") == 0)
+		(void)printf("%lu\n", (unsigned long)player->last);
+	else if (strcmp(verb, "cancelled") == 0)
+		(void)printf("%u\n", player->cancelled);
+	else if (strcmp(verb, "rss") == 0)
+		(void)printf("%lu\n", resident_kilobytes());
+	else if (strcmp(verb, "cpu") == 0)
+		(void)printf("%ld\n", (long)clock() * 1000 / CLOCKS_PER_SEC);
+	else if (strcmp(verb, "ready") == 0)
+		(void)printf("%d\n", player->is_ready = number != 0);
+	else if (strcmp(verb, "descriptor-limit") == 0)
+		(void)printf("%d\n", limit_descriptors(number));
+	else if (strcmp(verb, "reload") == 0)
+		reload(words);
+	else if (strcmp(verb, "drain") == 0)
+		wd_server_drain(server, (uint32_t)number, on_drained, NULL);
+	else
+		(void)printf("no such command\n");
+}
+
+static void
+on_command(evutil_socket_t fd, short events, void *ctx)
+{
+	static char line[8192];
+	static size_t len;
+	ssize_t got = read((int)fd, line + len, sizeof(line) - 1 - len);
+	char *end;
+
+	(void)events;
+	(void)ctx;
+	if (got <= 0) {
+		(void)event_base_loopbreak(base);
+		return;
+	}
+	len += (size_t)got;
+	line[len] = '\0';
+	while ((end = strchr(line, '\n')) != NULL) {
+		*end = '\0';
+		obey(line);
+		(void)fflush(stdout);
+		len -= (size_t)(end + 1 - line);
+		memmove(line, end + 1, len + 1);
+	}
+}
+
+/* ---- start --------------------------------------------------------------- */
+
+static void
+set_option(struct wd_server_limits *limits, char *option)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} names[] = {
+#define LIMIT(name, member) { name, offsetof(struct wd_server_limits, member) }
+		LIMIT("connections", connections),
+		LIMIT("connections_per_peer", connections_per_peer),
+		LIMIT("work_per_minute", work_per_minute),
+		LIMIT("handshake", handshake_ms),
+		LIMIT("request", request_ms),
+		LIMIT("idle", idle_ms),
+		LIMIT("reply", reply_ms),
+		LIMIT("call", call_ms),
+		LIMIT("call_most", call_most_ms),
+	};
+	char *value = option;
+	const char *name = strsep(&value, "=");
+	uint32_t number = (uint32_t)strtoul(value, NULL, 10);
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i].name, name) == 0)
+			memcpy((char *)limits + names[i].offset, &number,
+			    sizeof(number));
+	if (strcmp(name, "rule") == 0) {
+		rules[rule_count].name = strsep(&value, "=");
+		rules[rule_count++].roles = (unsigned)strtoul(value, NULL, 10);
+	}
+}
+
+static int
+fail(const struct wd_error *err)
+{
+	(void)fprintf(stderr, "testserver: %s\n", err->message);
+	return 1;
+}
+
+static int
+start(char **argv, int argc, struct wd_error *err)
+{
+	struct wd_server_options options = { base, &wd_clock_system,
+		&player->backend, wd_server_limits_default() };
+	struct sockaddr_in bound;
+	socklen_t len = sizeof(bound);
+	struct wd_tls *tls = NULL;
+	int fd = -1, i;
+
+	for (i = 5; i < argc; i++)
+		set_option(&options.limits, argv[i]);
+	if (load(argv + 1, &tls, err) != WD_OK ||
+	    wd_server_new(&options, &tls, rules, rule_count, &server, err) !=
+		WD_OK ||
+	    wd_server_bind("127.0.0.1", 0, &fd, err) != WD_OK)
+		return fail(err);
+	if (getsockname(fd, (struct sockaddr *)&bound, &len) != 0 ||
+	    wd_server_listen(server, fd, err) != WD_OK)
+		return fail(err);
+	(void)printf("port %u\n", (unsigned)ntohs(bound.sin_port));
+	return fflush(stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct wd_backend *backend;
+	struct event *commands;
+	struct wd_error err;
+	int code;
+
+	if (argc < 5)
+		return 2;
+	wd_error_init(&err);
+	wd_log_init("testserver", WD_LOG_INFO);
+	(void)signal(SIGPIPE, SIG_IGN);
+	base = event_base_new();
+	player = wd_calloc(1, sizeof(*player));
+	if (base == NULL || player == NULL)
+		return 1;
+	player->backend.ops = &player_ops;
+	player->base = base;
+	player->is_ready = true;
+	code = start(argv, argc, &err);
+	commands = event_new(
+	    base, STDIN_FILENO, EV_READ | EV_PERSIST, on_command, NULL);
+	if (code == 0 && commands != NULL && event_add(commands, NULL) == 0)
+		(void)event_base_dispatch(base);
+	wd_server_free(&server);
+	backend = &player->backend;
+	wd_backend_free(&backend);
+	if (commands != NULL)
+		event_free(commands);
+	event_base_free(base);
+	return code;
+}
