@@ -15,6 +15,7 @@
 #include "host/manners/manners.h"
 #include "host/system.h"
 #include "verdict/flags.h"
+#include "verdict/question.h"
 #include "verdict/show.h"
 #include "verdict/verdict.h"
 #include "wire/build.h"
@@ -30,6 +31,7 @@ struct options {
 	const char *state_folder;
 	enum wd_digest_wish digests;
 	const char *address;
+	Weightd__V1__Connection *connection; /* NULL: none is named */
 	uint64_t netns;
 	bool all_namespaces;
 	bool pid_namespace_is_all;
@@ -82,6 +84,11 @@ parse_own(struct options *o, const char *flag, const char *value, bool *known,
 		return parse_format(o, value, err);
 	if (strcmp(flag, "--netns") == 0)
 		return parse_netns(o, value, err);
+	if (strcmp(flag, "--connection") == 0) {
+		wd_message_free(o->connection);
+		o->connection = NULL;
+		return wd_connection_parse(flag, value, &o->connection, err);
+	}
 	if (strcmp(flag, "--timeout") == 0) {
 		st = parse_number(flag, value, 86400, &number, err);
 		o->timeout_ms = (int64_t)number * 1000;
@@ -113,7 +120,7 @@ static bool
 is_own_with_value(const char *flag)
 {
 	static const char *const names[] = { "--format", "--netns", "--timeout",
-		"--state-dir", "--address" };
+		"--state-dir", "--address", "--connection" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -215,6 +222,7 @@ ask(const struct options *o, const struct wd_evidence *evidence,
 	question.netns = o->netns;
 	question.all_namespaces = o->all_namespaces;
 	question.address = address;
+	question.connection = o->connection;
 	st = wd_attest_port(evidence, &question, o->digests, &deadline,
 	    &answer->attestation, err);
 	if (st != WD_OK)
@@ -301,6 +309,7 @@ wd_once(int count, char **arguments)
 		code = complain(&err);
 	else
 		code = run(&options, &err);
+	wd_message_free(options.connection);
 	wd_message_free(options.expectation);
 	return code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/escape.h"
 #include "base/mem.h"
 #include "evidence/address.h"
 #include "evidence/blind.h"
@@ -23,6 +24,8 @@ query_of(const Weightd__V1__Question *question, uint16_t port)
 	else if (question->netns != 0) {
 		query.scope = WD_NETNS_ONE;
 		query.netns = question->netns;
+	} else if (question->connection != NULL) {
+		query.scope = WD_NETNS_ALL;
 	}
 	return query;
 }
@@ -61,7 +64,7 @@ wd_look_listeners(
 
 enum wd_status
 wd_look_holders(struct wd_look *look, const struct wd_listeners *listeners,
-    struct wd_holders *found, struct wd_error *err)
+    uint64_t socket, struct wd_holders *found, struct wd_error *err)
 {
 	WD_CLEANUP(wd_free_scoped) uint64_t *inodes = NULL;
 	struct wd_error why;
@@ -70,12 +73,14 @@ wd_look_holders(struct wd_look *look, const struct wd_listeners *listeners,
 
 	wd_error_init(&why);
 	memset(found, 0, sizeof(*found));
-	inodes = wd_calloc(listeners->count, sizeof(*inodes));
+	inodes = wd_calloc(listeners->count + 1, sizeof(*inodes));
 	if (inodes == NULL)
 		return wd_fail(err, WD_NOMEM, "owners: out of memory");
 	for (i = 0; i < listeners->count; i++)
 		if (listeners->items[i].inode != 0)
 			inodes[count++] = listeners->items[i].inode;
+	if (socket != 0)
+		inodes[count++] = socket;
 	if (count == 0) {
 		found->complete = listeners->count == 0;
 		return WD_OK;
@@ -234,6 +239,21 @@ earlier(const struct wd_deadline *deadline)
 	return end;
 }
 
+/* Who serves: those behind the connection of the question alone, or behind
+ * every listener. When nobody listens, weights may have outlived a server. */
+static enum wd_status
+find_groups(struct wd_look *look, struct wd_error *err)
+{
+	enum wd_status st;
+
+	if (wd_look_has_connection(look))
+		return wd_look_connection_group(look, err);
+	st = wd_look_groups(look, err);
+	if (st == WD_OK && look->listeners.count == 0)
+		st = wd_look_orphans(look, err);
+	return st;
+}
+
 static enum wd_status
 look_once(struct wd_look *look, struct wd_error *err)
 {
@@ -244,15 +264,15 @@ look_once(struct wd_look *look, struct wd_error *err)
 	st = wd_host_identity(look->with->host, &look->host, err);
 	if (st == WD_OK)
 		st = wd_look_listeners(look, &look->listeners, err);
+	if (st == WD_OK && wd_look_has_connection(look))
+		st = wd_look_connection(look, err);
 	if (st == WD_OK)
-		st = wd_look_holders(
-		    look, &look->listeners, &look->holders, err);
+		st = wd_look_holders(look, &look->listeners,
+		    look->accepted.socket.inode, &look->holders, err);
 	if (st == WD_OK)
 		st = find_pids(look, err);
 	if (st == WD_OK)
-		st = wd_look_groups(look, err);
-	if (st == WD_OK && look->listeners.count == 0)
-		st = wd_look_orphans(look, err);
+		st = find_groups(look, err);
 	if (st == WD_OK)
 		st = find_all_listeners(look, err);
 	/* Hashing may take all the time there is: everything else before it. */
@@ -280,14 +300,39 @@ pause_briefly(void)
 }
 
 static enum wd_status
+check_connection(
+    const Weightd__V1__Connection *connection, struct wd_error *err)
+{
+	struct wd_address address;
+	char shown[64];
+
+	if (connection->port > 0 && connection->port <= 65535 &&
+	    wd_address_parse(connection->address, &address, NULL) == WD_OK)
+		return WD_OK;
+	return wd_fail(err, WD_INVALID,
+	    "connection: \"%s\" port %" PRIu32 " is no end of one; give the "
+	    "caller's own, as its getsockname says: an address, for example "
+	    "127.0.0.1, and a port from 1 to 65535",
+	    wd_escape_short(
+		shown, sizeof(shown), wd_slice_text(connection->address)),
+	    connection->port);
+}
+
+static enum wd_status
 check_question(const Weightd__V1__Question *question, struct wd_error *err)
 {
 	struct wd_address address;
+	enum wd_status st;
 
 	if (question->port == 0 || question->port > 65535)
 		return wd_fail(err, WD_INVALID,
 		    "port %" PRIu32 " is none; ports run from 1 to 65535",
 		    question->port);
+	if (question->connection != NULL) {
+		st = check_connection(question->connection, err);
+		if (st != WD_OK)
+			return st;
+	}
 	if (question->address[0] == '\0')
 		return WD_OK;
 	return wd_address_parse(question->address, &address, err);
@@ -325,7 +370,8 @@ wd_attest_port(const struct wd_evidence *evidence,
 		look.retries = retries;
 		st = look_once(&look, err);
 		/* What was there a moment ago comes and goes: no negative. */
-		if (seen && look.listeners.count == 0)
+		if (seen && look.listeners.count == 0 &&
+		    question->connection == NULL)
 			look.moved |= 1U << WEIGHTD__V1__MOVED__MOVED_LISTENERS;
 		seen |= look.listeners.count > 0;
 		if (st != WD_OK || look.moved == 0 ||

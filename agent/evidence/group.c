@@ -183,9 +183,8 @@ compare_pids(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The distinct owners of a socket, sorted; the caller frees. */
-static enum wd_status
-owners_of(
+enum wd_status
+wd_look_owners_of(
     const struct wd_look *look, uint64_t inode, pid_t **owners, size_t *count)
 {
 	const struct wd_holders *holders = &look->holders;
@@ -462,8 +461,8 @@ find_group(const struct wd_look *look, const pid_t *owners, size_t count)
 	return WD_NONE;
 }
 
-static Weightd__V1__OwnersState
-state_of_owners(const struct wd_look *look, size_t owner_count)
+Weightd__V1__OwnersState
+wd_look_owners_state(const struct wd_look *look, size_t owner_count)
 {
 	if (owner_count > 0)
 		return look->holders.complete ? OWNERS(FOUND) : OWNERS(PARTLY);
@@ -490,11 +489,11 @@ group_of_listener(struct wd_look *look, size_t listener, struct wd_error *err)
 	uint64_t inode = look->listeners.items[listener].inode;
 	pid_t *owners;
 	size_t count, *group = &look->listener_group[listener];
-	enum wd_status st = owners_of(look, inode, &owners, &count);
+	enum wd_status st = wd_look_owners_of(look, inode, &owners, &count);
 
 	if (st != WD_OK)
 		return wd_fail(err, st, "group: out of memory");
-	look->owners_state[listener] = state_of_owners(look, count);
+	look->owners_state[listener] = wd_look_owners_state(look, count);
 	*group = WD_NONE;
 	if (count == 0) {
 		wd_free(owners);
@@ -507,23 +506,30 @@ group_of_listener(struct wd_look *look, size_t listener, struct wd_error *err)
 }
 
 enum wd_status
-wd_look_groups(struct wd_look *look, struct wd_error *err)
+wd_look_listener_rows(struct wd_look *look)
 {
 	size_t i, count = look->listeners.count;
-	enum wd_status st;
 
 	look->listener_group = wd_calloc(count, sizeof(*look->listener_group));
 	look->owners_state = wd_calloc(count, sizeof(*look->owners_state));
 	if (look->listener_group == NULL || look->owners_state == NULL)
-		return wd_fail(err, WD_NOMEM, "group: out of memory");
+		return WD_NOMEM;
 	for (i = 0; i < count; i++)
 		look->listener_group[i] = WD_NONE;
-	for (i = 0; i < count; i++) {
-		st = group_of_listener(look, i, err);
-		if (st != WD_OK)
-			return st;
-	}
 	return WD_OK;
+}
+
+enum wd_status
+wd_look_groups(struct wd_look *look, struct wd_error *err)
+{
+	enum wd_status st = wd_look_listener_rows(look);
+	size_t i;
+
+	if (st != WD_OK)
+		return wd_fail(err, st, "group: out of memory");
+	for (i = 0; i < look->listeners.count && st == WD_OK; i++)
+		st = group_of_listener(look, i, err);
+	return st;
 }
 
 enum wd_status

@@ -147,7 +147,8 @@ take_row(struct wd_look *look, struct wd_group *group, pid_t pid,
 		.group = WD_NONE };
 
 	/* A connection that was accepted comes from a client. */
-	if (is_listening_port(look, row->netns, row->local_port))
+	if (row->inode == look->accepted.socket.inode ||
+	    is_listening_port(look, row->netns, row->local_port))
 		return WD_OK;
 	memcpy(hop.address, row->remote, sizeof(hop.address));
 	if (is_local(rows, row))
@@ -299,7 +300,8 @@ find_behind(struct wd_look *look, const struct wd_hop *hop, size_t *index,
 			at.items[at.count++] = look->all.items[i];
 	wd_address_keep(&at, &address);
 	memset(&holders, 0, sizeof(holders));
-	st = at.count == 0 ? WD_OK : wd_look_holders(look, &at, &holders, err);
+	st = at.count == 0 ? WD_OK :
+			     wd_look_holders(look, &at, 0, &holders, err);
 	if (st == WD_OK && at.count > 0 && !holders.complete)
 		*seen = false;
 	if (st == WD_OK)

@@ -5,6 +5,8 @@
  * A look is filled from top to bottom, each step in a file of its own:
  *
  *   listeners  attest.c   which sockets listen
+ *   accepted   connection.c   the connection that the question names: then
+ *                         its holders take the place of the listeners' owners
  *   members    group.c    who holds them, and who serves with those (who has
  *              glance.c   weights at all is a candidate), and what they have on
  *              devices.c  devices
@@ -213,6 +215,14 @@ struct wd_listening {
 	bool asked;                         /* the question is about it */
 };
 
+/* The service's end of the connection that the question names. */
+struct wd_accepted {
+	Weightd__V1__ConnectionState state;
+	struct wd_connection socket; /* when one fits, else all zero */
+	size_t group;                /* of its holders, or WD_NONE */
+	bool again; /* looked for twice, and every socket was seen */
+};
+
 struct wd_look {
 	const struct wd_evidence *with;
 	const Weightd__V1__Question *question;
@@ -227,6 +237,7 @@ struct wd_look {
 	struct wd_listeners all;        /* every listener of every namespace */
 	struct wd_listening *listening; /* of both, sorted by inode */
 	size_t listening_count;
+	struct wd_accepted accepted;
 	struct wd_holders holders;
 	struct wd_pids pids;
 	struct wd_member *members;
@@ -253,10 +264,28 @@ void wd_look_release(struct wd_look *look);
 enum wd_status wd_look_listeners(struct wd_look *look,
     struct wd_listeners *found, struct wd_error *err) WD_MUST_CHECK;
 
-/* attest.c: whoever holds those listeners. */
+/* attest.c: whoever holds those listeners, and one more socket (0: none). */
 enum wd_status wd_look_holders(struct wd_look *look,
-    const struct wd_listeners *listeners, struct wd_holders *found,
-    struct wd_error *err) WD_MUST_CHECK;
+    const struct wd_listeners *listeners, uint64_t socket,
+    struct wd_holders *found, struct wd_error *err) WD_MUST_CHECK;
+
+/* connection.c: whether the question names a connection. */
+bool wd_look_has_connection(const struct wd_look *look);
+
+/* connection.c: the socket at its other end, into look->accepted; what keeps
+ * it from being known becomes a blind spot. Errors: WD_NOMEM. */
+enum wd_status wd_look_connection(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* connection.c: takes the place of wd_look_groups: the one group of the
+ * connection's holders. Errors: WD_NOMEM. */
+enum wd_status wd_look_connection_group(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* connection.c: socket and holders once more; sets moved and owners_again.
+ * Errors: WD_NOMEM. */
+enum wd_status wd_look_connection_again(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
 
 /* group.c: fills members, groups, listener_group and owners_state. Errors:
  * WD_NOMEM. A member that vanished sets moved. */
@@ -273,6 +302,15 @@ const struct wd_listening *wd_look_listening(
 
 /* listening.c: which members listen besides, by look->all. */
 void wd_look_other_listeners(struct wd_look *look);
+
+/* group.c: room for what is known of each listener; then the distinct holders
+ * of a socket, sorted (the caller frees), and what so many of them mean.
+ * Errors: WD_NOMEM. */
+enum wd_status wd_look_listener_rows(struct wd_look *look) WD_MUST_CHECK;
+enum wd_status wd_look_owners_of(const struct wd_look *look, uint64_t inode,
+    pid_t **owners, size_t *count) WD_MUST_CHECK;
+Weightd__V1__OwnersState wd_look_owners_state(
+    const struct wd_look *look, size_t owner_count);
 
 /* group.c: the group that these processes own a listener of; made when it is
  * not there yet. Takes over `owners` (sorted, distinct). Errors: WD_NOMEM. */

@@ -23,6 +23,14 @@ wd_say_tristate(enum wd_tristate value)
 	return WEIGHTD__V1__TRISTATE__TRISTATE_UNSPECIFIED;
 }
 
+void
+wd_say_owner(const struct wd_holder *holder, Weightd__V1__Owner *out)
+{
+	out->pid = holder->pid;
+	out->tid = holder->tid;
+	out->fd = holder->fd;
+}
+
 static void
 say_listener(struct wd_build *b, const struct wd_look *look, size_t index,
     Weightd__V1__Listener *out)
@@ -68,9 +76,7 @@ say_listener(struct wd_build *b, const struct wd_look *look, size_t index,
 		    b, out, owners, &weightd__v1__owner__descriptor);
 		if (owner == NULL)
 			return;
-		owner->pid = h->pid;
-		owner->tid = h->tid;
-		owner->fd = h->fd;
+		wd_say_owner(h, owner);
 	}
 }
 
@@ -105,11 +111,14 @@ say_all_blinds(struct wd_build *b, const struct wd_look *look,
 	size_t i;
 
 	wd_error_init(&why);
-	say_blinds(b, &look->listeners.blinds, SCOPE(LISTENERS), out);
+	/* Beside a connection, listeners are shown and decide nothing. */
+	say_blinds(b, &look->listeners.blinds,
+	    wd_look_has_connection(look) ? SCOPE(OTHER) : SCOPE(LISTENERS),
+	    out);
 	say_blinds(b, &look->listener_blinds, SCOPE(LISTENERS), out);
 	say_blinds(b, &look->holders.blinds, SCOPE(OWNERS), out);
 	say_blinds(b, &look->owner_blinds, SCOPE(OWNERS), out);
-	if (look->listeners.count > 0)
+	if (look->group_count > 0 || look->listeners.count > 0)
 		say_blinds(b, &look->pids.blinds, SCOPE(WEIGHTS), out);
 	say_blinds(b, &look->weight_blinds, SCOPE(WEIGHTS), out);
 	for (i = 0; i < look->member_count; i++) {
@@ -145,6 +154,8 @@ say_checks(struct wd_build *b, const struct wd_look *look,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(MAPPINGS_AGAIN));
 	if (look->files_again)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(FILES_AGAIN));
+	if (look->accepted.again)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CONNECTION));
 }
 
 static void
@@ -181,7 +192,7 @@ say_moved(struct wd_build *b, const struct wd_look *look,
 	unsigned bit;
 
 	for (bit = WEIGHTD__V1__MOVED__MOVED_LISTENERS;
-	     bit <= WEIGHTD__V1__MOVED__MOVED_FILES; bit++)
+	     bit <= WEIGHTD__V1__MOVED__MOVED_CONNECTION; bit++)
 		if (look->moved & (1U << bit))
 			WD_BUILD_PUSH(b, out, moved, (Weightd__V1__Moved)bit);
 }
@@ -192,6 +203,9 @@ is_blind(const struct wd_look *look)
 {
 	size_t i;
 
+	if (wd_look_has_connection(look))
+		return look->accepted.state !=
+		    WEIGHTD__V1__CONNECTION_STATE__CONNECTION_STATE_FOUND;
 	for (i = 0; i < look->listeners.count; i++)
 		if (look->owners_state[i] !=
 		    WEIGHTD__V1__OWNERS_STATE__OWNERS_STATE_FOUND)
@@ -260,6 +274,7 @@ wd_look_message(struct wd_look *look, Weightd__V1__Attestation **attestation,
 		if (l != NULL)
 			say_listener(&b, look, i, l);
 	}
+	wd_say_connection(&b, look, out);
 	out->listeners_complete = look->listeners.complete;
 	out->agreeing_looks = look->listeners.agreed ? 2 :
 	    look->listeners.looks > 0                ? 1 :

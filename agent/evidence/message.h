@@ -10,6 +10,14 @@
 
 Weightd__V1__Tristate wd_say_tristate(enum wd_tristate value);
 
+/* One way in which a process has a socket. */
+void wd_say_owner(const struct wd_holder *holder, Weightd__V1__Owner *out);
+
+/* message_connection.c: the question's connection, and what was found at its
+ * other end; nothing when no connection was asked about. */
+void wd_say_connection(struct wd_build *b, const struct wd_look *look,
+    Weightd__V1__Attestation *out);
+
 /* message_process.c */
 void wd_say_process(struct wd_build *b, const struct wd_look *look,
     const struct wd_member *member, Weightd__V1__Process *out);

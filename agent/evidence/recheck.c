@@ -84,7 +84,7 @@ sockets_again(struct wd_look *look, struct wd_error *err)
 		st = take_blinds(&look->listener_blinds, &listeners.blinds);
 	}
 	if (st == WD_OK)
-		st = wd_look_holders(look, &listeners, &holders, err);
+		st = wd_look_holders(look, &listeners, 0, &holders, err);
 	if (st == WD_OK) {
 		look->owners_again = holders.complete;
 		if (holders.complete && look->holders.complete &&
@@ -414,7 +414,9 @@ wd_look_again(struct wd_look *look, struct wd_error *err)
 			return wd_fail(err, st, "re-check: out of memory");
 	}
 	/* Sockets and identities last: they tie all of it together. */
-	st = sockets_again(look, err);
+	st = wd_look_has_connection(look) ?
+	    wd_look_connection_again(look, err) :
+	    sockets_again(look, err);
 	if (st != WD_OK)
 		return st;
 	for (i = 0; i < look->member_count; i++)

@@ -516,11 +516,12 @@ enum wd_status wd_host_file_state(struct wd_host *host, int fd,
 enum wd_status wd_host_quiet(struct wd_host *host, const struct wd_file *file,
     bool *quiet, struct wd_error *err) WD_MUST_CHECK;
 
-/* The established TCP connections of one network namespace (0: the agent's);
- * those that one side has begun to close are not among them. A look at one
- * moment: idle ones close within seconds, so that an absent row proves nothing.
- * WD_OK with `complete` false when rows may be missing. Errors: WD_NOMEM,
- * WD_UNSUPPORTED. */
+/* The established TCP connections of one network namespace (0: the agent's),
+ * or with WD_NETNS_EVERY of all that can be seen; those that one side has begun
+ * to close are not among them. A look at one moment: idle ones close within
+ * seconds, so that an absent row proves nothing. WD_OK with `complete` false
+ * when rows may be missing. Errors: WD_NOMEM, WD_UNSUPPORTED. */
+#define WD_NETNS_EVERY UINT64_MAX
 enum wd_status wd_host_connections(struct wd_host *host, uint64_t netns,
     const struct wd_deadline *deadline, struct wd_connections *found,
     struct wd_error *err) WD_MUST_CHECK;

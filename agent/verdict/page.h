@@ -1,5 +1,5 @@
 /*
- * page.h - the paper that show.c and show_bundle.c write on: lines of a key
+ * page.h - the paper that the show files write on: lines of a key
  * and a text, every text made safe for a terminal; not for other rooms.
  */
 #ifndef WD_VERDICT_PAGE_H
@@ -51,6 +51,10 @@ void wd_page_flags(
 /* The name of an enum value without `prefix`, or its number. */
 void wd_page_enum(struct wd_page *page, const ProtobufCEnumDescriptor *type,
     int number, const char *prefix);
+
+/* The connection that was asked about, if one was, and its other end. */
+void wd_page_connection(
+    struct wd_page *page, const Weightd__V1__Attestation *attestation);
 
 /* Fingerprint lines of a bundle, `depth` deep. */
 void wd_page_bundle(

@@ -63,6 +63,33 @@ bool wd_rule(struct wd_ruling *ruling, Weightd__V1__VerdictKind kind,
     uint32_t line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* ---- connection.c -------------------------------------------------------- */
+
+/* Whether the answer is about one connection; then lines 3 to 5 are about it,
+ * and the listeners decide nothing. */
+bool wd_is_about_connection(const Weightd__V1__Attestation *attestation);
+
+/* The group of the connection's holders, or NULL. */
+const Weightd__V1__Group *wd_connection_group(
+    const Weightd__V1__Attestation *attestation, uint32_t *index);
+
+/* It was found, and who holds it is known. */
+bool wd_connection_is_owned(const Weightd__V1__Attestation *attestation);
+
+/* Lines 2, 3 and 5 for the connection. */
+bool wd_rule_connection_check(
+    const Weightd__V1__Attestation *attestation, struct wd_ruling *ruling);
+bool wd_rule_connection_unseen(
+    const Weightd__V1__Attestation *attestation, struct wd_ruling *ruling);
+bool wd_rule_connection_unowned(
+    const Weightd__V1__Attestation *attestation, struct wd_ruling *ruling);
+
+/* UNVERIFIABLE by `line`: what a blind spot of that scope hides, with its
+ * texts, which are another's. */
+bool wd_rule_spot(const Weightd__V1__Attestation *attestation, uint32_t line,
+    const char *what, Weightd__V1__BlindSpot__Scope scope,
+    struct wd_ruling *ruling);
+
 /* ---- expectation.c ------------------------------------------------------- */
 
 bool wd_expects_model(const Weightd__V1__Expectation *e);

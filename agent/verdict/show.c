@@ -309,7 +309,8 @@ show_devices(struct wd_page *page, const Weightd__V1__Process *process)
 }
 
 static void
-show_identity(struct wd_page *page, const Weightd__V1__Process *process)
+show_identity(struct wd_page *page, const Weightd__V1__Process *process,
+    bool by_connection)
 {
 	const Weightd__V1__ProcessIdentity *identity = process->identity;
 
@@ -317,7 +318,10 @@ show_identity(struct wd_page *page, const Weightd__V1__Process *process)
 	if (identity != NULL)
 		(void)wd_buf_printf(page->out, "%" PRId32 " ", identity->pid);
 	wd_page_bytes(page, process->comm, 64);
-	(void)wd_buf_printf(page->out, " (%s)", role_words(process->role));
+	(void)wd_buf_printf(page->out, " (%s)",
+	    by_connection && process->role == ROLE(OWNER) ?
+		"holds the connection" :
+		role_words(process->role));
 	if (process->user != NULL)
 		(void)wd_buf_printf(
 		    page->out, ", uid %" PRIu32, process->user->uid);
@@ -331,9 +335,10 @@ show_identity(struct wd_page *page, const Weightd__V1__Process *process)
 }
 
 static void
-show_process(struct wd_page *page, const Weightd__V1__Process *process)
+show_process(struct wd_page *page, const Weightd__V1__Process *process,
+    bool by_connection)
 {
-	show_identity(page, process);
+	show_identity(page, process, by_connection);
 	show_program(page, process);
 	show_command(page, process);
 	show_text_line(page, "unit", process->unit);
@@ -544,13 +549,15 @@ show_observation(struct wd_page *page, const Weightd__V1__Attestation *all)
 {
 	size_t i;
 
+	wd_page_connection(page, all);
 	if (all->n_listeners == 0)
 		wd_page_line(page, 0, "listener", "%s",
 		    all->listeners_complete ? "none" : "none was seen");
 	for (i = 0; i < all->n_listeners; i++)
 		show_listener(page, all->listeners[i]);
 	for (i = 0; i < all->n_processes && i < MAX_ROWS; i++)
-		show_process(page, all->processes[i]);
+		show_process(
+		    page, all->processes[i], wd_is_about_connection(all));
 	if (i < all->n_processes)
 		wd_page_line(
 		    page, 0, "process", "and %zu more", all->n_processes - i);

@@ -73,12 +73,10 @@ add_unit(struct judging *j, const Weightd__V1__Group *group, uint32_t index,
 }
 
 static void
-add_group(struct judging *j, const Weightd__V1__Listener *listener)
+add_group(struct judging *j, const Weightd__V1__Group *group, uint32_t index)
 {
-	uint32_t index = 0, i;
-	const Weightd__V1__Group *group =
-	    group_of(j->attestation, listener, &index);
 	size_t before = j->unit_count;
+	uint32_t i;
 
 	if (is_listed(j, group))
 		return;
@@ -89,12 +87,35 @@ add_group(struct judging *j, const Weightd__V1__Listener *listener)
 		add_unit(j, group, index, NULL, 0);
 }
 
-/* At most one unit for every candidate and one for every listener. */
+/* Those behind the connection, when one was asked about; else those behind
+ * every listener. */
+static void
+add_groups(struct judging *j)
+{
+	const Weightd__V1__Attestation *all = j->attestation;
+	const Weightd__V1__Group *group;
+	uint32_t index = 0;
+	size_t i;
+
+	if (wd_is_about_connection(all)) {
+		group = wd_connection_group(all, &index);
+		add_group(j, group, index);
+		return;
+	}
+	for (i = 0; i < all->n_listeners; i++) {
+		index = 0;
+		group = group_of(all, all->listeners[i], &index);
+		add_group(j, group, index);
+	}
+}
+
+/* At most one unit for every candidate and one for every listener, or for the
+ * connection. */
 static enum wd_status
 collect_units(struct judging *j)
 {
 	const Weightd__V1__Attestation *all = j->attestation;
-	size_t most = all->n_listeners, i;
+	size_t most = all->n_listeners + 1, i;
 
 	for (i = 0; i < all->n_groups; i++)
 		most += all->groups[i]->n_candidates;
@@ -102,8 +123,7 @@ collect_units(struct judging *j)
 	j->comparisons = wd_calloc(most, sizeof(*j->comparisons));
 	if (j->units == NULL || j->comparisons == NULL)
 		return WD_NOMEM;
-	for (i = 0; i < all->n_listeners; i++)
-		add_group(j, all->listeners[i]);
+	add_groups(j);
 	for (i = 0; i < j->unit_count; i++)
 		wd_compare_unit(&j->units[i], j->expectation, &j->build,
 		    j->verdict, &j->comparisons[i]);
@@ -172,9 +192,12 @@ static bool
 rule_line_2(const struct judging *j, struct wd_ruling *ruling)
 {
 	const Weightd__V1__Attestation *all = j->attestation;
+	bool by_connection = wd_is_about_connection(all);
 	size_t i;
 
-	if (all->listeners_complete &&
+	if (by_connection && wd_rule_connection_check(all, ruling))
+		return true;
+	if (!by_connection && all->listeners_complete &&
 	    !wd_has_check(all->checks_performed, all->n_checks_performed,
 		WD_CHECK(LISTENERS)))
 		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 2,
@@ -182,7 +205,8 @@ rule_line_2(const struct judging *j, struct wd_ruling *ruling)
 		    "LISTENERS, needed to know what listens; ask a newer "
 		    "agent",
 		    port_of(j));
-	if (is_disabled(j) || is_forwarder(j) || !all_owned(all))
+	if (is_disabled(j) || is_forwarder(j) ||
+	    !(by_connection ? wd_connection_is_owned(all) : all_owned(all)))
 		return false;
 	for (i = 0; i < j->unit_count; i++)
 		if (wd_rule_checks(&j->units[i], j->expectation, ruling) ||
@@ -191,36 +215,22 @@ rule_line_2(const struct judging *j, struct wd_ruling *ruling)
 	return false;
 }
 
-/* Says of a blind spot what it hides; its texts are another's. */
 static bool
 rule_spot(const struct judging *j, uint32_t line, const char *what,
     Weightd__V1__BlindSpot__Scope scope, struct wd_ruling *ruling)
 {
-	const Weightd__V1__BlindSpot *spot =
-	    wd_blind_spot_of(j->attestation, scope);
-	char shown[3][220];
-
-	if (spot == NULL)
-		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), line,
-		    "port %" PRIu32 ": %s; let the agent run with the rights "
-		    "to look, and ask again",
-		    port_of(j), what);
-	wd_escape_short(shown[0], sizeof(shown[0]), wd_slice_text(spot->what));
-	wd_escape_short(
-	    shown[1], sizeof(shown[1]), wd_slice_text(spot->reason));
-	wd_escape_short(
-	    shown[2], sizeof(shown[2]), wd_slice_text(spot->remedy));
-	return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), line,
-	    "port %" PRIu32 ": %s: %s: %s; %s", port_of(j), what, shown[0],
-	    shown[1], shown[2]);
+	return wd_rule_spot(j->attestation, line, what, scope, ruling);
 }
 
 static bool
 rule_line_3(const struct judging *j, struct wd_ruling *ruling)
 {
 	const Weightd__V1__Attestation *all = j->attestation;
+	bool by_connection = wd_is_about_connection(all);
 
-	if (!all->listeners_complete ||
+	if (by_connection && wd_rule_connection_unseen(all, ruling))
+		return true;
+	if ((!by_connection && !all->listeners_complete) ||
 	    wd_blind_spot_of(all, SCOPE(LISTENERS)) != NULL)
 		return rule_spot(j, 3, "not every listener could be seen",
 		    SCOPE(LISTENERS), ruling);
@@ -229,7 +239,7 @@ rule_line_3(const struct judging *j, struct wd_ruling *ruling)
 		    "port %" PRIu32 ": what was seen still moved after %" PRIu32
 		    " more tries; ask again when the server is at rest",
 		    port_of(j), all->retries);
-	if (all->n_listeners == 0 && all->agreeing_looks < 2)
+	if (!by_connection && all->n_listeners == 0 && all->agreeing_looks < 2)
 		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 3,
 		    "port %" PRIu32 ": no listener was found, by one look "
 		    "only; a second one must agree: ask again",
@@ -238,10 +248,23 @@ rule_line_3(const struct judging *j, struct wd_ruling *ruling)
 }
 
 static bool
+rule_disabled(const struct judging *j, struct wd_ruling *ruling)
+{
+	return wd_rule(ruling, WD_VERDICT(MISMATCH), 4,
+	    "port %" PRIu32 ": something listens where nothing may; stop it, "
+	    "or correct the expectation",
+	    port_of(j));
+}
+
+static bool
 rule_line_4(const struct judging *j, struct wd_ruling *ruling)
 {
 	const Weightd__V1__Attestation *all = j->attestation;
 
+	/* Whoever has a connection is served: something is there, whatever
+	 * else is known of the port. */
+	if (wd_is_about_connection(all))
+		return is_disabled(j) && rule_disabled(j, ruling);
 	if (all->n_listeners == 0 && is_disabled(j))
 		return wd_rule(ruling, WD_VERDICT(MATCH), 4,
 		    "port %" PRIu32 ": nothing listens, as expected",
@@ -251,12 +274,7 @@ rule_line_4(const struct judging *j, struct wd_ruling *ruling)
 		    "port %" PRIu32 ": nothing listens; start the server, or "
 		    "ask for its address or network namespace",
 		    port_of(j));
-	if (is_disabled(j))
-		return wd_rule(ruling, WD_VERDICT(MISMATCH), 4,
-		    "port %" PRIu32 ": something listens where nothing may; "
-		    "stop it, or correct the expectation",
-		    port_of(j));
-	return false;
+	return is_disabled(j) && rule_disabled(j, ruling);
 }
 
 static const char *
@@ -283,9 +301,12 @@ static bool
 rule_line_5(const struct judging *j, struct wd_ruling *ruling)
 {
 	const Weightd__V1__Attestation *all = j->attestation;
+	bool by_connection = wd_is_about_connection(all);
 	size_t i;
 
-	for (i = 0; i < all->n_listeners; i++)
+	if (by_connection && wd_rule_connection_unowned(all, ruling))
+		return true;
+	for (i = 0; !by_connection && i < all->n_listeners; i++)
 		if (!is_owned(all->listeners[i]))
 			return rule_spot(j, 5, owners_text(all->listeners[i]),
 			    SCOPE(OWNERS), ruling);

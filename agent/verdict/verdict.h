@@ -18,6 +18,19 @@
  * 11  nothing but a name is pinned, and that was not allowed   UNVERIFIABLE
  * 12  otherwise                                                MATCH
  *
+ * When the question names a connection, the answer is about whoever accepted
+ * it, and about nobody else. Lines 2 to 5 then read:
+ *
+ *  2  the agent did not look for the connection, or not again at the end
+ *  3  the connection was not found, could not be looked for, or several fit;
+ *     or its port is another than the asked one, without proof of translation
+ *  4  role disabled: MISMATCH. Never MISSING: whoever asks is connected, so
+ *     that what was not found is not known, even when nothing listens any more
+ *  5  nobody has accepted it yet, or not every holder could be seen
+ *
+ * and line 7 counts the models of that one group. Listeners are shown and
+ * decide nothing.
+ *
  * Where the table leaves a choice, "not known" never counts as "equal" nor as
  * "different": a pinned value that could not be determined (a digest without
  * a value, a parameter count that is only a lower bound, a companion that

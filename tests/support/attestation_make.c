@@ -299,6 +299,34 @@ make_blind_spot(
 	return spot;
 }
 
+Weightd__V1__AcceptedConnection *
+make_connection(Weightd__V1__Attestation *all)
+{
+	Weightd__V1__AcceptedConnection *c =
+	    NEW(weightd__v1__accepted_connection__descriptor);
+	Weightd__V1__Connection *asked =
+	    NEW(weightd__v1__connection__descriptor);
+	Weightd__V1__Owner *owner;
+
+	make_text(&asked->address, "10.0.0.9");
+	asked->port = 40000;
+	all->question->connection = asked;
+	all->connection = c;
+	c->state = WEIGHTD__V1__CONNECTION_STATE__CONNECTION_STATE_FOUND;
+	c->family = WEIGHTD__V1__FAMILY__FAMILY_INET4;
+	make_text(&c->local_address, "10.0.0.1");
+	c->local_port = MAKE_PORT;
+	c->socket_id = 9001;
+	c->netns = 4026531840;
+	owner = ADD(c, owners, weightd__v1__owner__descriptor);
+	owner->pid = MAKE_PID;
+	c->group_presence_case =
+	    WEIGHTD__V1__ACCEPTED_CONNECTION__GROUP_PRESENCE_GROUP;
+	c->group = 0;
+	WD_BUILD_PUSH(&build, all, checks_performed, CHECK(CONNECTION));
+	return c;
+}
+
 Weightd__V1__Hop *
 make_hop(Weightd__V1__Group *group, const char *address, uint32_t port)
 {

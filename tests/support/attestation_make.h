@@ -41,6 +41,8 @@ Weightd__V1__BlindSpot *make_blind_spot(
     Weightd__V1__Attestation *all, Weightd__V1__BlindSpot__Scope scope);
 Weightd__V1__Process *make_process(
     Weightd__V1__Attestation *all, int32_t pid, const char *comm);
+/* The question names a connection, and the first group's owner holds it. */
+Weightd__V1__AcceptedConnection *make_connection(Weightd__V1__Attestation *all);
 Weightd__V1__Hop *make_hop(
     Weightd__V1__Group *group, const char *address, uint32_t port);
 void make_flag(

@@ -91,7 +91,7 @@ fail_everywhere(void)
 		    st == WD_NOMEM, "allocation %u: %s", n, wd_status_name(st));
 		ck_assert_ptr_null(all);
 	}
-	ck_assert_uint_gt(n, 200);
+	ck_assert_uint_gt(n, 40);
 }
 
 START_TEST(a_look_at_a_server)
@@ -118,10 +118,32 @@ START_TEST(a_look_at_nothing)
 }
 END_TEST
 
+START_TEST(a_look_for_a_connection)
+{
+	Weightd__V1__Connection from;
+	char address[] = "127.0.0.1";
+
+	weightd__v1__connection__init(&from);
+	from.address = address;
+	from.port = 5555;
+	s.question.connection = &from;
+	scene_put(&s, "/connections",
+	    "[{'inode': 500, 'local': '127.0.0.1', 'local_port': 8080,"
+	    " 'remote': '127.0.0.1', 'remote_port': 5555}]");
+	scene_owner(&s, 101, 7, 500);
+	fail_everywhere();
+	ck_assert_int_eq(s.all->connection->state,
+	    WEIGHTD__V1__CONNECTION_STATE__CONNECTION_STATE_FOUND);
+	scene_put(&s, "/connections", "{'complete': false, 'items': []}");
+	fail_everywhere();
+}
+END_TEST
+
 WD_SUITE_BEGIN("evidence memory")
 tcase_set_timeout(tcase, 600);
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(a_look_at_a_server);
 WD_TEST(a_look_that_hashes);
 WD_TEST(a_look_at_nothing);
+WD_TEST(a_look_for_a_connection);
 WD_SUITE_END

@@ -379,6 +379,68 @@ START_TEST(a_captured_tree_without_ipv6)
 }
 END_TEST
 
+#define MOUNTS "22 1 0:5 / /proc rw shared:1 - proc proc rw\n"
+
+/* Of every namespace: what one cannot show is a gap, and no word about the
+ * others. */
+START_TEST(every_namespace_of_a_captured_tree)
+{
+	struct wd_host *host;
+	struct wd_connections found;
+
+	make_tree();
+	wd_tree_net(dir, "net/tcp",
+	    "   1: 0100007F:1F90 0200007F:9C40 01" REST "501 1\n");
+	wd_tree_file(dir, "self/mountinfo", MOUNTS);
+	host = captured();
+	found = connections_of(host, WD_NETNS_EVERY);
+	ck_assert(found.complete);
+	ck_assert_uint_eq(found.count, 1);
+	wd_connections_release(&found);
+	wd_host_free(&host);
+	wd_tree_folder(dir, "101/task/101");
+	wd_tree_link(dir, "101/ns/net", "net:[4001]");
+	host = captured();
+	found = connections_of(host, WD_NETNS_EVERY);
+	ck_assert(!found.complete);
+	ck_assert_uint_eq(found.count, 1);
+	ck_assert_uint_eq(found.blinds.count, 1);
+	ck_assert_ptr_nonnull(strstr(found.blinds.items[0].what, "4001"));
+	wd_connections_release(&found);
+	wd_host_free(&host);
+	wd_tree_net(dir, "101/net/tcp",
+	    "   1: 0100007F:1F90 0200007F:9C40 01" REST "601 1\n");
+	host = captured();
+	found = connections_of(host, WD_NETNS_EVERY);
+	ck_assert(found.complete);
+	ck_assert_uint_eq(found.count, 2);
+	ck_assert_uint_eq(found.items[1].netns, 4001);
+	wd_connections_release(&found);
+	wd_host_free(&host);
+	wd_temp_remove(dir);
+}
+END_TEST
+
+/* Without the list of mounts there may be more namespaces. */
+START_TEST(namespaces_that_are_not_known)
+{
+	struct wd_host *host;
+	struct wd_connections found;
+
+	make_tree();
+	wd_tree_net(dir, "net/tcp",
+	    "   1: 0100007F:1F90 0200007F:9C40 01" REST "501 1\n");
+	host = captured();
+	found = connections_of(host, WD_NETNS_EVERY);
+	ck_assert(!found.complete);
+	ck_assert_uint_ge(found.blinds.count, 1);
+	ck_assert_uint_eq(found.count, 1);
+	wd_connections_release(&found);
+	wd_host_free(&host);
+	wd_temp_remove(dir);
+}
+END_TEST
+
 /* ---- rows ---------------------------------------------------------------- */
 
 #define V6_ONE "00000000000000000000000001000000"
@@ -555,6 +617,8 @@ WD_LOOP(a_deadline_that_has_passed, ways);
 WD_TEST(captured_tables_are_read);
 WD_TEST(a_captured_tree_without_tables);
 WD_TEST(a_captured_tree_without_ipv6);
+WD_TEST(every_namespace_of_a_captured_tree);
+WD_TEST(namespaces_that_are_not_known);
 WD_LOOP(both_ends_of_a_row, rows);
 WD_LOOP(a_socketpair_is_a_pair, kinds);
 WD_TEST(a_connected_unix_socket_and_its_server);

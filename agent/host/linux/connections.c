@@ -1,6 +1,6 @@
 /*
- * The established connections of one network namespace: sock_diag, or else
- * the tables below /proc. ESTABLISHED only: a connection that one side has
+ * The established connections of network namespaces: sock_diag, or else the
+ * tables below /proc. ESTABLISHED only: a connection that one side has
  * begun to close says where traffic went, not where it goes, and the sockets
  * of TIME_WAIT and the like have no owner.
  *
@@ -135,6 +135,7 @@ static enum wd_status
 look_into(
     const struct wd_linux *lx, const struct wd_netns *ns, struct look *look)
 {
+	size_t before = look->found->count;
 	struct wd_netns_view view;
 	enum wd_status st;
 
@@ -144,7 +145,7 @@ look_into(
 	if (st == WD_OK)
 		st = dump_both(view.diag, look);
 	if (is_refusal(st)) {
-		look->found->count = 0;
+		look->found->count = before;
 		st = read_tables(&view, look);
 	}
 	wd_netns_view_close(&view);
@@ -184,6 +185,45 @@ settle(struct wd_connections *found, uint64_t netns, enum wd_status st)
 	return st;
 }
 
+/* ---- every namespace ------------------------------------------------------
+ */
+
+static enum wd_status
+take_list_gaps(const struct wd_netns_list *list, struct wd_connections *found)
+{
+	enum wd_status st = WD_OK;
+	size_t i;
+
+	found->complete = found->complete && list->complete;
+	for (i = 0; i < list->blinds.count && st == WD_OK; i++) {
+		const struct wd_blind *blind = &list->blinds.items[i];
+
+		st = wd_blinds_add(&found->blinds, blind->why, blind->pid,
+		    blind->remedy, blind->what, blind->reason);
+	}
+	return st;
+}
+
+/* One that cannot be seen leaves a gap; the others are seen all the same. */
+static enum wd_status
+look_everywhere(const struct wd_linux *lx, const struct wd_netns_list *list,
+    struct look *look)
+{
+	size_t i, unseen = 0;
+	enum wd_status st = take_list_gaps(list, look->found);
+
+	for (i = 0; i < list->count && st == WD_OK; i++) {
+		st = look_into(lx, &list->items[i], look);
+		if (st == WD_OK || st == WD_NOMEM)
+			continue;
+		unseen++;
+		st = add_blind(
+		    look->found, list->items[i].inode, st, wd_status_name(st));
+	}
+	wd_connections_sort(look->found);
+	return st == WD_OK && unseen == list->count ? WD_UNSUPPORTED : st;
+}
+
 /* ---- the question -------------------------------------------------------- */
 
 static enum wd_status
@@ -210,6 +250,38 @@ pick(
 	return NULL;
 }
 
+static enum wd_status
+look_into_one(const struct wd_linux *lx, uint64_t netns,
+    const struct wd_netns_list *list, struct look *look)
+{
+	const struct wd_netns *ns = pick(lx, netns, list);
+	enum wd_status st;
+
+	if (ns == NULL)
+		return add_blind(look->found, netns,
+		    list->complete ? WD_GONE : WD_DENIED,
+		    list->complete ?
+			"no process is in it and no mount keeps it" :
+			"it is not among those that could be seen");
+	st = settle(look->found, ns->inode, look_into(lx, ns, look));
+	wd_connections_sort(look->found);
+	return st;
+}
+
+static enum wd_status
+fail(uint64_t netns, enum wd_status st, struct wd_error *err)
+{
+	char which[64] = "every network namespace";
+
+	if (netns != WD_NETNS_EVERY)
+		(void)snprintf(which, sizeof(which), "network namespace %llu",
+		    (unsigned long long)netns);
+	return wd_fail(err, st == WD_NOMEM ? st : WD_UNSUPPORTED,
+	    "connections of %s: %s; allow AF_NETLINK sockets, or give the "
+	    "agent a readable /proc/net/tcp",
+	    which, wd_status_name(st));
+}
+
 enum wd_status
 wd_linux_connections(struct wd_host *host, uint64_t netns,
     const struct wd_deadline *deadline, struct wd_connections *found,
@@ -218,26 +290,15 @@ wd_linux_connections(struct wd_host *host, uint64_t netns,
 	WD_CLEANUP(wd_netns_list_release) struct wd_netns_list list = { 0 };
 	const struct wd_linux *lx = wd_linux_of(host);
 	struct look look = { netns, deadline, found };
-	const struct wd_netns *ns;
 	enum wd_status st = choose(lx, netns, deadline, &list, err);
 
 	if (st != WD_OK)
 		return st;
 	found->complete = true;
-	ns = pick(lx, netns, &list);
-	if (ns == NULL)
-		return add_blind(found, netns,
-		    list.complete ? WD_GONE : WD_DENIED,
-		    list.complete ?
-			"no process is in it and no mount keeps it" :
-			"it is not among those that could be seen");
-	st = settle(found, ns->inode, look_into(lx, ns, &look));
-	wd_connections_sort(found);
+	st = netns == WD_NETNS_EVERY ? look_everywhere(lx, &list, &look) :
+				       look_into_one(lx, netns, &list, &look);
 	if (st == WD_OK)
 		return WD_OK;
 	wd_connections_release(found);
-	return wd_fail(err, st == WD_NOMEM ? st : WD_UNSUPPORTED,
-	    "connections of network namespace %llu: %s; allow AF_NETLINK "
-	    "sockets, or give the agent a readable /proc/net/tcp",
-	    (unsigned long long)ns->inode, wd_status_name(st));
+	return fail(netns == 0 ? lx->netns : netns, st, err);
 }
