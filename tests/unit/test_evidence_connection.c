@@ -459,7 +459,9 @@ static const struct {
 
 START_TEST(an_end_that_is_none)
 {
-	struct wd_evidence with = { NULL, s.reader, s.store, &s.clock };
+	struct wd_evidence with = {
+		.reader = s.reader, .store = s.store, .clock = &s.clock
+	};
 	Weightd__V1__Attestation *all = NULL;
 
 	accepted_by(100);

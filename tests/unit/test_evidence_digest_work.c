@@ -46,8 +46,8 @@ free_reader(struct wd_reader *reader)
 static struct wd_reader *
 new_reader(void)
 {
-	static const struct wd_reader_ops ops = { NULL, NULL, gated_digest,
-		free_reader };
+	static const struct wd_reader_ops ops = { .digest = gated_digest,
+		.free = free_reader };
 	struct wd_reader *reader = wd_calloc(1, sizeof(*reader));
 
 	reader->ops = &ops;
