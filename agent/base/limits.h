@@ -24,6 +24,12 @@
 #define WD_MAX_GGUF_ARRAY (1U << 28) /* items; vocabularies: 300,000 */
 #define WD_MAX_GGUF_HEADER (512UL << 20)
 #define WD_MAX_SAFETENSORS_HEADER (100UL << 20) /* the format's own cap */
+#define WD_MAX_ONNX_HEADER (512UL << 20)        /* all that is no tensor data */
+#define WD_MAX_ONNX_SNIFF (4UL << 20) /* read to tell whether it is one */
+#define WD_MAX_ONNX_FIELDS 65536      /* of the model; functions: hundreds */
+#define WD_MAX_ONNX_DEPTH 64          /* messages; four for each subgraph */
+#define WD_MAX_ONNX_NAME 4096
+#define WD_MAX_ONNX_TEXT (16UL << 20) /* one value of metadata_props */
 #define WD_MAX_JSON_FILE (64UL << 20) /* tokenizer.json: about 30 MB */
 #define WD_MAX_JSON_DEPTH 64
 #define WD_MAX_JSON_MEMORY (1UL << 30)

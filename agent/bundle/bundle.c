@@ -19,6 +19,8 @@ wd_bundle_format_name(enum wd_bundle_format format)
 		return "GGUF";
 	case WD_FORMAT_SAFETENSORS:
 		return "safetensors";
+	case WD_FORMAT_ONNX:
+		return "ONNX";
 	case WD_FORMAT_UNKNOWN:
 		break;
 	}

@@ -32,6 +32,7 @@ enum wd_bundle_format {
 	WD_FORMAT_UNKNOWN, /* not a weight file that we know */
 	WD_FORMAT_GGUF,
 	WD_FORMAT_SAFETENSORS,
+	WD_FORMAT_ONNX,
 };
 
 /* What the bundle is for, as its own metadata says; a model by default. */

@@ -5,9 +5,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "bundle/gguf.h"
+#include "bundle/onnx.h"
 #include "bundle/safetensors.h"
 
 #define HEAD_BYTES 9
+#define ONNX_ENDING ".onnx"
+#define ONNX_FIRST_TAG 0x08 /* ir_version, a number */
 
 /* As many of the first bytes as there are. */
 static enum wd_status
@@ -17,6 +20,19 @@ read_head(const struct wd_source *source, uint8_t head[HEAD_BYTES], size_t *len,
 	*len = source->size_bytes < HEAD_BYTES ? (size_t)source->size_bytes :
 						 HEAD_BYTES;
 	return wd_source_exact(source, 0, head, *len, err);
+}
+
+/* ONNX has no magic, so more than the first bytes must fit. */
+static enum wd_status
+sniff_onnx(const struct wd_source *source, enum wd_bundle_format *format,
+    struct wd_error *err)
+{
+	bool is = false;
+	enum wd_status st = wd_onnx_looks_like(source, &is, err);
+
+	if (st == WD_OK && is)
+		*format = WD_FORMAT_ONNX;
+	return st;
 }
 
 enum wd_status
@@ -37,6 +53,8 @@ wd_bundle_sniff(const struct wd_source *source, enum wd_bundle_format *format,
 	else if (st == WD_OK && len == HEAD_BYTES &&
 	    wd_safetensors_starts(head))
 		*format = WD_FORMAT_SAFETENSORS;
+	else if (st == WD_OK && len > 0 && head[0] == ONNX_FIRST_TAG)
+		return sniff_onnx(source, format, err);
 	return WD_OK;
 }
 
@@ -50,6 +68,8 @@ format_by_name(struct wd_slice name)
 	if (wd_slice_ends(name, ".safetensors") ||
 	    wd_safetensors_side_file(name))
 		return WD_FORMAT_SAFETENSORS;
+	if (wd_slice_ends(name, ONNX_ENDING))
+		return WD_FORMAT_ONNX;
 	return WD_FORMAT_UNKNOWN;
 }
 
@@ -62,11 +82,13 @@ describe_as(
 		return wd_gguf_describe(build, err);
 	case WD_FORMAT_SAFETENSORS:
 		return wd_safetensors_describe(build, err);
+	case WD_FORMAT_ONNX:
+		return wd_onnx_describe(build, err);
 	case WD_FORMAT_UNKNOWN:
 		break;
 	}
 	return wd_fail(
-	    err, WD_UNSUPPORTED, "it is neither GGUF nor safetensors");
+	    err, WD_UNSUPPORTED, "it is neither GGUF, safetensors nor ONNX");
 }
 
 static enum wd_status
@@ -106,8 +128,8 @@ wd_bundle_describe(const struct wd_source *source, struct wd_slice name,
 /* What a folder holds, by names that end as weights do. */
 struct found {
 	struct wd_arena *arena;
-	struct wd_slice gguf[2]; /* two different bundles, at most */
-	size_t ggufs;
+	struct wd_slice single[2]; /* two GGUF or ONNX bundles, at most */
+	size_t singles;
 	struct wd_slice safetensors;
 	bool failed;
 };
@@ -146,11 +168,13 @@ find_one(void *ctx, struct wd_slice name)
 	    wd_slice_ends(name, ".safetensors.index.json"))
 		return found->safetensors.len > 0 ||
 		    keep(found, &found->safetensors, name);
-	if (!wd_slice_ends(name, ".gguf") || found->ggufs == 2)
+	if ((!wd_slice_ends(name, ".gguf") &&
+		!wd_slice_ends(name, ONNX_ENDING)) ||
+	    found->singles == 2)
 		return true;
-	if (found->ggufs == 1 && same_set(found->gguf[0], name))
+	if (found->singles == 1 && same_set(found->single[0], name))
 		return true;
-	return keep(found, &found->gguf[found->ggufs++], name);
+	return keep(found, &found->single[found->singles++], name);
 }
 
 static enum wd_status
@@ -166,7 +190,7 @@ several(struct wd_slice a, struct wd_slice b, struct wd_error *err)
 }
 
 static enum wd_status
-describe_gguf_in(const struct wd_folder *folder, struct wd_slice name,
+describe_file_in(const struct wd_folder *folder, struct wd_slice name,
     struct wd_bundle **bundle, struct wd_error *err)
 {
 	struct wd_source source;
@@ -186,15 +210,16 @@ describe_found(const struct wd_folder *folder, const struct found *found,
 	struct wd_draft build;
 	enum wd_status st;
 
-	if (found->ggufs > 1)
-		return several(found->gguf[0], found->gguf[1], err);
-	if (found->ggufs > 0 && found->safetensors.len > 0)
-		return several(found->gguf[0], found->safetensors, err);
-	if (found->ggufs > 0)
-		return describe_gguf_in(folder, found->gguf[0], bundle, err);
+	if (found->singles > 1)
+		return several(found->single[0], found->single[1], err);
+	if (found->singles > 0 && found->safetensors.len > 0)
+		return several(found->single[0], found->safetensors, err);
+	if (found->singles > 0)
+		return describe_file_in(folder, found->single[0], bundle, err);
 	if (found->safetensors.len == 0)
 		return wd_fail(err, WD_NOTFOUND,
-		    "there are no GGUF or safetensors files in the folder");
+		    "there are no GGUF, safetensors or ONNX files in the "
+		    "folder");
 	st = wd_draft_init(&build, err);
 	build.folder = folder;
 	if (st == WD_OK)

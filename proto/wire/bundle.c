@@ -18,6 +18,8 @@ format_of(enum wd_bundle_format format)
 		return FORMAT(GGUF);
 	case WD_FORMAT_SAFETENSORS:
 		return FORMAT(SAFETENSORS);
+	case WD_FORMAT_ONNX:
+		return FORMAT(ONNX);
 	case WD_FORMAT_UNKNOWN:
 		break;
 	}
