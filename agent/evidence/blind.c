@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/escape.h"
+#include "evidence/devices.h"
 
 /* Smaller unknown files are locale archives, fonts and logs. */
 #define LARGE_FILE_BYTES (1ULL << 20)
@@ -15,26 +16,6 @@
 
 /* A program of this size may carry its weights inside itself. */
 #define LARGE_PROGRAM_BYTES (256ULL << 20)
-
-static const char *const accelerators[] = { "/dev/nvidia", "/dev/nvhost",
-	"/dev/nvmap", "/dev/dri/", "/dev/dxg", "/dev/kfd", "/dev/accel",
-	"/dev/apex", "/dev/davinci", "/dev/habana", "/dev/hl", "/dev/mali",
-	"/dev/neuron", "/dev/tenstorrent", "/dev/vfio/", "/dev/xe" };
-
-/* Anywhere in the path: below a chroot it has something before it. */
-bool
-wd_is_accelerator(struct wd_slice path)
-{
-	size_t i;
-
-	for (; path.len > 0; path.data++, path.len--)
-		for (i = 0; path.data[0] == '/' &&
-		     i < sizeof(accelerators) / sizeof(accelerators[0]);
-		     i++)
-			if (wd_slice_starts(path, accelerators[i]))
-				return true;
-	return false;
-}
 
 static enum wd_status
 blind_file(
@@ -148,8 +129,8 @@ wd_is_large_memory(const struct wd_process *process)
 	return memory_of(process) >= LARGE_MEMORY_BYTES;
 }
 
-/* Bytes of the models that files account for. An adapter accounts for no
- * model. */
+/* Bytes of the models that held files account for: what is only named explains
+ * nothing, and an adapter accounts for no model. */
 static uint64_t
 explained_bytes(const struct wd_group *group)
 {
@@ -158,6 +139,8 @@ explained_bytes(const struct wd_group *group)
 
 	for (i = 0; i < group->model_count; i++)
 		if (group->models[i].kind == WD_KIND_MODEL &&
+		    group->models[i].grade >=
+			WEIGHTD__V1__GRADE__GRADE_INFERRED &&
 		    !wd_add_u64(
 			bytes, group->models[i].bundle->tensor_bytes, &bytes))
 			bytes = UINT64_MAX;
@@ -186,48 +169,6 @@ blind_memory(struct wd_look *look, struct wd_group *group,
 	    what,
 	    "no file explains it; weights that were read and closed "
 	    "leave nothing else");
-}
-
-/* A device that computes and that the member has open, or only mapped. One a
- * process is enough: engines open dozens of handles. */
-static const struct wd_bytes *
-device_of(const struct wd_member *member)
-{
-	size_t i;
-
-	for (i = 0; i < member->descriptors.count; i++) {
-		const struct wd_descriptor *d = &member->descriptors.items[i];
-
-		if (d->type == WD_OBJECT_DEVICE &&
-		    wd_is_accelerator(wd_bytes_slice(&d->path)))
-			return &d->path;
-	}
-	for (i = 0; i < member->mappings.count; i++) {
-		const struct wd_mapping *m = &member->mappings.items[i];
-
-		if (m->type == WD_OBJECT_DEVICE &&
-		    wd_is_accelerator(wd_bytes_slice(&m->path)))
-			return &m->path;
-	}
-	return NULL;
-}
-
-static enum wd_status
-blind_devices(struct wd_look *look, struct wd_group *group,
-    const struct wd_member *member)
-{
-	const struct wd_bytes *path = device_of(member);
-	char shown[128], what[192];
-
-	if (path == NULL)
-		return WD_OK;
-	(void)wd_escape_short(shown, sizeof(shown), wd_bytes_slice(path));
-	(void)snprintf(what, sizeof(what),
-	    "memory of device %s held by process %d", shown, (int)member->pid);
-	group->unexplained = true;
-	return wd_blinds_add(&look->weight_blinds, WD_UNSUPPORTED, member->pid,
-	    "compare its size with what the vendor's tool reports", what,
-	    "the agent cannot account for it yet");
 }
 
 static enum wd_status
@@ -264,7 +205,8 @@ wd_look_blind(
 			continue;
 		st = blind_member(look, m);
 		if (st == WD_OK)
-			st = blind_devices(look, group, m);
+			st = wd_look_blind_devices(
+			    look, group, m, explained_bytes(group));
 		if (st == WD_OK)
 			st = blind_memory(look, group, m);
 	}

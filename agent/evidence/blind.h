@@ -1,7 +1,8 @@
 /*
  * blind.h - what a group holds and we cannot read as weights: large memory
- * that no file explains, files of unknown content, devices that compute. Each
- * is a blind spot, so that "no weights" is never said over it.
+ * that no file explains, files of unknown content, memory on devices
+ * (devices.h). Each is a blind spot, so that "no weights" is never said over
+ * it.
  */
 #ifndef WD_EVIDENCE_BLIND_H
 #define WD_EVIDENCE_BLIND_H
@@ -12,9 +13,6 @@
  * hide a model. Errors: WD_NOMEM. */
 enum wd_status wd_look_blind(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
-
-/* Whether the path is that of a device that computes (GPU, NPU). */
-bool wd_is_accelerator(struct wd_slice path);
 
 /* Whether the process holds so much memory without a file that a language
  * model could be in it. */

@@ -3,6 +3,7 @@
  * candidate and who outlived a server; the full look is held.c's.
  */
 #include "evidence/blind.h"
+#include "evidence/devices.h"
 #include "evidence/look.h"
 
 /* Below this no engine would map a model; keeps the search off small files. */
@@ -69,15 +70,15 @@ is_large_data(const struct wd_mapping *row)
 enum wd_tristate
 wd_look_holds_weights(struct wd_look *look, const struct wd_member *member)
 {
-	enum wd_tristate known = WD_NO;
+	enum wd_tristate known = wd_member_on_device(member);
 	size_t i;
 
-	if (wd_is_large_memory(&member->process))
+	if (known == WD_YES || wd_is_large_memory(&member->process))
 		return WD_YES;
 	if (member->mappings_status != WD_OK ||
 	    member->descriptors_status != WD_OK ||
 	    !member->descriptors.complete)
-		known = WD_NOT_KNOWN;
+		learn(&known, WD_NOT_KNOWN);
 	learn(&known,
 	    wd_look_maps_weights(look, &member->process, &member->mappings));
 	for (i = 0; i < member->mappings.count && known != WD_YES; i++)

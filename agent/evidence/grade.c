@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/mem.h"
+#include "evidence/devices.h"
 #include "evidence/look.h"
 
 #define GRADE(name) WEIGHTD__V1__GRADE__GRADE_##name
@@ -30,7 +31,11 @@ mapped_grade(const struct wd_grade_facts *facts, const char **reason)
 		return GRADE(INFERRED);
 	}
 	if (c->tensors_covered < c->tensors) {
-		*reason = "mappings cover only a part of its tensors";
+		*reason =
+		    facts->device_bytes >= c->tensor_bytes - c->bytes_covered ?
+		    "mappings cover only a part of its tensors; the rest may "
+		    "be on the device, but nobody watched the load" :
+		    "mappings cover only a part of its tensors";
 		return GRADE(INFERRED);
 	}
 	if (facts->writable) {
@@ -77,7 +82,8 @@ wd_grade_file(const struct wd_grade_facts *facts, const char **reason)
 	}
 	if (needed > 0 &&
 	    ((facts->io_known && facts->read_bytes >= needed) ||
-		facts->memory_bytes >= needed)) {
+		facts->memory_bytes >= needed ||
+		facts->device_bytes >= needed)) {
 		*reason = "named, and the process has read or holds at least "
 			  "as many bytes";
 		return GRADE(INFERRED);
@@ -308,6 +314,8 @@ add_counters(const struct wd_look *look, const struct wd_group *group,
 		}
 		if (memory > facts->memory_bytes)
 			facts->memory_bytes = memory;
+		if (wd_member_device_bytes(m) > facts->device_bytes)
+			facts->device_bytes = wd_member_device_bytes(m);
 	}
 }
 

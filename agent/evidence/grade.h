@@ -22,6 +22,7 @@ struct wd_grade_facts {
 	bool io_known;
 	uint64_t read_bytes; /* asked of read(2) by one process of the group */
 	uint64_t memory_bytes; /* it holds without a file */
+	uint64_t device_bytes; /* it holds on devices: devices.h, rule 4 */
 	/* Tensor bytes of all files of its model that nobody maps: one process
 	 * must account for them together, not for each again. */
 	uint64_t needed_bytes;

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "evidence/devices.h"
 #include "evidence/look.h"
 
 #define OWNERS(name) WEIGHTD__V1__OWNERS_STATE__OWNERS_STATE_##name
@@ -106,6 +107,8 @@ read_member(struct wd_look *look, struct wd_member *member)
 	    &member->process, look->deadline, &member->mappings, NULL);
 	member->descriptors_status = wd_host_descriptors(look->with->host,
 	    &member->process, look->deadline, &member->descriptors, NULL);
+	if (wd_look_devices(look, member) != WD_OK)
+		member->descriptors_status = WD_NOMEM;
 }
 
 /* The cap is no lack of memory: the look goes on, and says that it is cut. */
@@ -164,6 +167,7 @@ add_member(struct wd_look *look, pid_t pid, enum wd_member_role role,
 	} else {
 		member->process.identity.pid = pid;
 		member->mappings_status = member->descriptors_status = st;
+		member->holds_device = WD_NOT_KNOWN;
 	}
 	if (member->mappings_status == WD_NOMEM ||
 	    member->descriptors_status == WD_NOMEM)

@@ -63,6 +63,7 @@ member_release(struct wd_member *member)
 	wd_process_release(&member->process);
 	wd_mappings_release(&member->mappings);
 	wd_descriptors_release(&member->descriptors);
+	wd_device_uses_release(&member->devices);
 }
 
 void

@@ -6,7 +6,8 @@
  *
  *   listeners  attest.c   which sockets listen
  *   members    group.c    who holds them, and who serves with those (who has
- *              glance.c   weights at all is a candidate)
+ *              glance.c   weights at all is a candidate), and what they have on
+ *              devices.c  devices
  *   held       held.c     the objects that members have mapped or open
  *   claims     claims.c   what command lines and environments name
  *   models     models.c   bundles made of held (or only named) files, and of
@@ -39,6 +40,8 @@ struct wd_member {
 	enum wd_status mappings_status, descriptors_status;
 	struct wd_mappings mappings;
 	struct wd_descriptors descriptors;
+	enum wd_tristate holds_device; /* that computes; devices.h */
+	struct wd_device_uses devices; /* when it does */
 	bool listens_elsewhere; /* or may, on a socket nobody asked about */
 	bool candidate;         /* its weights count */
 	bool ended;             /* a zombie: it holds nothing any more */
@@ -321,7 +324,8 @@ enum wd_tristate wd_look_is_weights(struct wd_look *look,
 enum wd_tristate wd_look_maps_weights(struct wd_look *look,
     const struct wd_process *process, const struct wd_mappings *rows);
 
-/* glance.c: the same of mappings, descriptors and large memory together. */
+/* glance.c: the same of mappings, descriptors, large memory and memory on
+ * devices together. */
 enum wd_tristate wd_look_holds_weights(
     struct wd_look *look, const struct wd_member *member);
 

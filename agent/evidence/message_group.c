@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "evidence/devices.h"
 #include "evidence/message.h"
 
 #define FLAG(name) WEIGHTD__V1__FLAG__FLAG_##name
@@ -28,7 +29,7 @@ static void
 say_group_checks(struct wd_build *b, const struct wd_look *look,
     const struct wd_group *group, Weightd__V1__Group *out)
 {
-	bool mappings = true, descriptors = true;
+	bool mappings = true, descriptors = true, devices = true;
 	size_t i;
 
 	for (i = 0; i < group->member_count; i++) {
@@ -39,6 +40,7 @@ say_group_checks(struct wd_build *b, const struct wd_look *look,
 		mappings &= m->mappings_status == WD_OK && m->mappings.complete;
 		descriptors &=
 		    m->descriptors_status == WD_OK && m->descriptors.complete;
+		devices &= wd_member_devices_known(m);
 	}
 	if (look->pids.complete)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(GROUP));
@@ -46,6 +48,8 @@ say_group_checks(struct wd_build *b, const struct wd_look *look,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(MAPPINGS));
 	if (descriptors)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(DESCRIPTORS));
+	if (devices)
+		WD_BUILD_PUSH(b, out, checks_performed, CHECK(ACCELERATORS));
 	if (group->checked_claims)
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CLAIMS));
 	if (group->engine_asked && group->mutable != WD_NOT_KNOWN)
@@ -205,13 +209,17 @@ say_hops(struct wd_build *b, const struct wd_look *look,
 }
 
 /* Passes traffic on: it holds no model, and goes somewhere else or is known by
- * its program to do nothing else. */
+ * its program to do nothing else. Whoever has room for one on a device may
+ * answer by itself, wherever else it talks to. */
 static bool
 is_forwarder(const struct wd_look *look, const struct wd_group *group)
 {
 	if (group->orphan_weights || wd_group_may_hold_model(group))
 		return false;
-	return group->hop_count > 0 || wd_look_is_proxy(look, group);
+	if (wd_look_is_proxy(look, group))
+		return true;
+	return group->hop_count > 0 &&
+	    wd_group_on_device(look, group) != WD_YES;
 }
 
 void

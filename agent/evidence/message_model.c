@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "evidence/devices.h"
 #include "evidence/message.h"
 #include "wire/bundle.h"
 
@@ -283,6 +284,7 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 	if (group->engine_asked)
 		out->updatable_without_files =
 		    wd_say_tristate(group->updatable);
+	out->device_memory = wd_say_tristate(wd_group_on_device(look, group));
 	for (i = 0; i < model->file_count && b->status == WD_OK; i++) {
 		const struct wd_model_file *file = &model->files[i];
 		Weightd__V1__FileEvidence *evidence;

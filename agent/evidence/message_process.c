@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "evidence/blind.h"
 #include "evidence/message.h"
 
 #define FLAG(name) WEIGHTD__V1__FLAG__FLAG_##name
@@ -207,25 +206,50 @@ say_other_ports(struct wd_build *b, const struct wd_look *look,
 }
 
 static void
-say_accelerators(struct wd_build *b, const struct wd_member *member,
+say_accelerator(struct wd_build *b, const struct wd_bytes *device,
     Weightd__V1__Process *out)
 {
-	size_t i, j;
+	struct wd_slice path = wd_bytes_slice(device);
+	size_t i;
 
-	for (i = 0; i < member->descriptors.count; i++) {
-		const struct wd_descriptor *d = &member->descriptors.items[i];
-		struct wd_slice path = wd_bytes_slice(&d->path);
+	if (!wd_host_is_accelerator(path))
+		return;
+	for (i = 0; i < out->n_accelerators; i++)
+		if (out->accelerators[i].len == path.len &&
+		    memcmp(out->accelerators[i].data, path.data, path.len) == 0)
+			return;
+	wd_build_add_bytes(b, &out->n_accelerators, &out->accelerators, path);
+}
 
-		if (d->type != WD_OBJECT_DEVICE || !wd_is_accelerator(path))
+static void
+say_devices(struct wd_build *b, const struct wd_member *member,
+    Weightd__V1__Process *out)
+{
+	size_t i;
+
+	for (i = 0; i < member->descriptors.count; i++)
+		if (member->descriptors.items[i].type == WD_OBJECT_DEVICE)
+			say_accelerator(
+			    b, &member->descriptors.items[i].path, out);
+	for (i = 0; i < member->mappings.count; i++)
+		if (member->mappings.items[i].type == WD_OBJECT_DEVICE)
+			say_accelerator(
+			    b, &member->mappings.items[i].path, out);
+	for (i = 0; i < member->devices.count; i++) {
+		const struct wd_device_use *use = &member->devices.items[i];
+		Weightd__V1__DeviceUse *said = WD_BUILD_ADD(
+		    b, out, device_uses, &weightd__v1__device_use__descriptor);
+
+		if (said == NULL)
+			return;
+		wd_build_text(b, &said->device, use->device);
+		if (use->reason != NULL)
+			wd_build_text(b, &said->reason, use->reason);
+		if (!use->bytes_known)
 			continue;
-		for (j = 0; j < out->n_accelerators; j++)
-			if (out->accelerators[j].len == path.len &&
-			    memcmp(out->accelerators[j].data, path.data,
-				path.len) == 0)
-				break;
-		if (j == out->n_accelerators)
-			wd_build_add_bytes(
-			    b, &out->n_accelerators, &out->accelerators, path);
+		said->bytes_presence_case =
+		    WEIGHTD__V1__DEVICE_USE__BYTES_PRESENCE_BYTES;
+		said->bytes = use->bytes;
 	}
 }
 
@@ -250,7 +274,7 @@ wd_say_process(struct wd_build *b, const struct wd_look *look,
 	out->descriptors_sight = sight(member->descriptors_status);
 	out->counters_sight = sight(p->io_status);
 	say_other_ports(b, look, member, out);
-	say_accelerators(b, member, out);
+	say_devices(b, member, out);
 	if (member->role == WD_MEMBER_ORPHAN_HOLDER)
 		WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_HOLDER));
 	if (member->role == WD_MEMBER_ORPHAN_WEIGHTS)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "evidence/devices.h"
 #include "evidence/look.h"
 
 #define MOVED(name) (1U << WEIGHTD__V1__MOVED__MOVED_##name)
@@ -286,12 +287,14 @@ is_known_object(const struct wd_look *look, const struct wd_descriptor *d)
 	return false;
 }
 
-/* Weights that were opened while we looked may be loaded by now. */
+/* Weights that were opened while we looked may be loaded by now, or copied to a
+ * device. */
 static enum wd_status
 descriptors_again(struct wd_look *look, size_t index)
 {
 	const struct wd_member *member = &look->members[index];
 	struct wd_descriptors now;
+	bool came = false;
 	enum wd_status st;
 	size_t i;
 
@@ -311,6 +314,10 @@ descriptors_again(struct wd_look *look, size_t index)
 		    wd_look_is_weights(look, &ref, NULL) == WD_YES)
 			look->moved |= MOVED(MAPPINGS);
 	}
+	if (st == WD_OK)
+		st = wd_look_devices_again(look, member, &now, &came);
+	if (came)
+		look->moved |= MOVED(MAPPINGS);
 	wd_descriptors_release(&now);
 	return st == WD_NOMEM ? st : WD_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/size_text.h"
 #include "verdict/page.h"
 #include "verdict/parts.h"
 #include "wire/json.h"
@@ -282,6 +283,32 @@ show_other_ports(struct wd_page *page, const Weightd__V1__Process *process)
 }
 
 static void
+show_devices(struct wd_page *page, const Weightd__V1__Process *process)
+{
+	char size[WD_SIZE_TEXT_BYTES];
+	size_t i;
+
+	for (i = 0; i < process->n_device_uses && i < MAX_ROWS; i++) {
+		const Weightd__V1__DeviceUse *use = process->device_uses[i];
+		bool known = use->bytes_presence_case ==
+		    WEIGHTD__V1__DEVICE_USE__BYTES_PRESENCE_BYTES;
+
+		wd_page_key(page, 1, "on device");
+		(void)wd_buf_printf(page->out, "%s, ",
+		    known ? wd_size_text(use->bytes, size) : "not known");
+		wd_page_text(page, use->device);
+		if (!known) {
+			(void)wd_buf_text(page->out, ": ");
+			wd_page_text(page, use->reason);
+		}
+		wd_page_end(page);
+	}
+	if (i < process->n_device_uses)
+		wd_page_line(page, 1, "", "and %zu more devices",
+		    process->n_device_uses - i);
+}
+
+static void
 show_identity(struct wd_page *page, const Weightd__V1__Process *process)
 {
 	const Weightd__V1__ProcessIdentity *identity = process->identity;
@@ -311,6 +338,7 @@ show_process(struct wd_page *page, const Weightd__V1__Process *process)
 	show_command(page, process);
 	show_text_line(page, "unit", process->unit);
 	show_text_line(page, "container", process->container);
+	show_devices(page, process);
 	show_other_ports(page, process);
 	show_flags_line(page, 1, process->flags, process->n_flags);
 }

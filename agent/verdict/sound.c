@@ -259,11 +259,23 @@ has_read_others(const struct asked *asked)
 	return could_be(asked, asked->unit->model->other_weights_read_since);
 }
 
+/* What computes may be a copy on a device, of which mappings say nothing: the
+ * old bytes of a file that changed, or weights that came without one. */
+static bool
+may_compute_elsewhere(const struct asked *asked)
+{
+	return asked->unit->model->device_memory != WD_SEEN(NO);
+}
+
 static bool
 is_updatable(const struct asked *asked)
 {
-	return asked->grade < WD_GRADE(RESIDENT) &&
+	bool could =
 	    could_be(asked, asked->unit->model->updatable_without_files);
+
+	if (may_compute_elsewhere(asked))
+		return could;
+	return asked->grade < WD_GRADE(RESIDENT) && could;
 }
 
 /* Every file was reached through a mapping: what was hashed is what is
@@ -328,7 +340,7 @@ static bool
 is_changed(const struct asked *asked)
 {
 	return wd_unit_has_flag(asked->unit, WD_FLAG(CHANGED_SINCE_LOAD)) &&
-	    !is_change_harmless(asked);
+	    (may_compute_elsewhere(asked) || !is_change_harmless(asked));
 }
 
 static bool
@@ -375,7 +387,7 @@ static const struct clause {
 	{ is_changed,
 	    "CHANGED_SINCE_LOAD: the file changed after it was loaded; "
 	    "restart the server, or pin the content digest of wholly mapped "
-	    "weights" },
+	    "weights that no device has a copy of" },
 	{ is_stale,
 	    "SETTINGS_STALE: a settings file is newer than the process, so "
 	    "the pinned value may not be what runs; restart the server" },

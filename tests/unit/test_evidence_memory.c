@@ -40,6 +40,14 @@ set_up(void)
 	scene_open(&s, 100, 9, "m.gguf", "/m/m.gguf");
 	scene_put(&s, "/processes/100/rss_anon_bytes", "4294967296");
 	scene_put(&s, "/processes/100/mappings/items/0/shared", "false");
+	scene_put(&s, "/processes/100/descriptors/items/-",
+	    "{'fd': 19, 'type': 'device', 'path': '/dev/nvidia0'}");
+	scene_put(&s, "/processes/100/devices",
+	    "[{'device': 'NVIDIA 0000:01:00.0', 'bytes': 68719476736}]");
+	scene_put(&s, "/processes/101/descriptors/items/-",
+	    "{'fd': 19, 'type': 'device', 'path': '/dev/dri/card0'}");
+	scene_put(&s, "/processes/101/devices",
+	    "[{'device': 'drm card0', 'bytes': 0}]");
 	scene_put(&s, "/processes/100/argv",
 	    "['server', '-m', '/m', '--alias', 'x', '--lora=/m/m.gguf']");
 }

@@ -33,7 +33,7 @@ struct world {
 	bool is_bad; /* some clause of lines 1 to 8 forbids a MATCH */
 	Weightd__V1__Grade grade, least;
 	bool has_changed, has_stale, is_mutable, is_mapped_wholly;
-	bool on_overlay, is_mapped_object;
+	bool on_overlay, on_device, is_mapped_object;
 	Weightd__V1__Tristate read_since, updatable;
 	Weightd__V1__DigestState digest_state;
 	bool pins_digest, digest_equals;
@@ -147,6 +147,9 @@ draw_evidence(struct world *w, Weightd__V1__Attestation *all)
 	model->on_overlay =
 	    rarely(4) ? (Weightd__V1__Tristate)draw(3) : SEEN(NO);
 	w->on_overlay = model->on_overlay != SEEN(NO);
+	model->device_memory =
+	    rarely(4) ? (Weightd__V1__Tristate)draw(3) : SEEN(NO);
+	w->on_device = model->device_memory != SEEN(NO);
 	w->is_mapped_object = !rarely(4);
 	if (!w->is_mapped_object)
 		file->origin = WEIGHTD__V1__FILE_EVIDENCE__ORIGIN__ORIGIN_OPEN;
@@ -214,7 +217,7 @@ is_change_excused(const struct world *w)
 {
 	return w->pins_digest && w->digest_equals &&
 	    w->digest_state == STATE(COMPUTED) && w->is_mapped_wholly &&
-	    !w->on_overlay && w->is_mapped_object &&
+	    !w->on_overlay && !w->on_device && w->is_mapped_object &&
 	    w->grade == GRADE(RESIDENT);
 }
 
@@ -230,7 +233,7 @@ may_match(const struct world *w, bool has_pins)
 	if (w->read_since == SEEN(YES) ||
 	    (w->is_mutable && w->read_since != SEEN(NO)))
 		return false;
-	if (w->grade < GRADE(RESIDENT) &&
+	if ((w->grade < GRADE(RESIDENT) || w->on_device) &&
 	    (w->updatable == SEEN(YES) ||
 		(w->is_mutable && w->updatable != SEEN(NO))))
 		return false;

@@ -271,6 +271,26 @@ mutable_updatable(Weightd__V1__Attestation *all)
 }
 
 static void
+updatable_on_device(Weightd__V1__Attestation *all)
+{
+	mutable_updatable(all);
+	model_in(all)->device_memory = SEEN(YES);
+}
+
+static void
+updatable_device_not_seen(Weightd__V1__Attestation *all)
+{
+	mutable_updatable(all);
+	model_in(all)->device_memory = SEEN(UNSPECIFIED);
+}
+
+static void
+on_device(Weightd__V1__Attestation *all)
+{
+	model_in(all)->device_memory = SEEN(YES);
+}
+
+static void
 mutable_updatable_witnessed(Weightd__V1__Attestation *all)
 {
 	mutable_updatable(all);
@@ -313,6 +333,20 @@ changed_overlay_not_seen(Weightd__V1__Attestation *all)
 {
 	changed(all);
 	model_in(all)->on_overlay = SEEN(UNSPECIFIED);
+}
+
+static void
+changed_on_device(Weightd__V1__Attestation *all)
+{
+	changed(all);
+	model_in(all)->device_memory = SEEN(YES);
+}
+
+static void
+changed_device_not_seen(Weightd__V1__Attestation *all)
+{
+	changed(all);
+	model_in(all)->device_memory = SEEN(UNSPECIFIED);
 }
 
 static void
@@ -485,6 +519,11 @@ static const struct verdict_case rows[] = {
 	{ "read others", read_others, ask_parameters, NO, "other weights" },
 	{ "mutable, updatable, resident", mutable_updatable, ask_parameters,
 	    YES, NULL },
+	{ "mutable, updatable, copy on a device", updatable_on_device,
+	    ask_parameters, NO, "without a file" },
+	{ "mutable, updatable, device not seen", updatable_device_not_seen,
+	    ask_parameters, NO, "without a file" },
+	{ "copy on a device", on_device, ask_content, YES, NULL },
 	{ "mutable, updatable", mutable_updatable_witnessed, ask_parameters, NO,
 	    "without a file" },
 	{ "mutable, update not seen", mutable_update_not_seen, ask_parameters,
@@ -501,6 +540,11 @@ static const struct verdict_case rows[] = {
 	    "CHANGED_SINCE_LOAD" },
 	{ "changed, overlay not seen", changed_overlay_not_seen, ask_content,
 	    NO, "CHANGED_SINCE_LOAD" },
+	/* The device computes from the bytes that were loaded. */
+	{ "changed, copy on a device", changed_on_device, ask_content, NO,
+	    "CHANGED_SINCE_LOAD" },
+	{ "changed, device not seen", changed_device_not_seen, ask_content, NO,
+	    "CHANGED_SINCE_LOAD" },
 	{ "changed, digest cached", changed_cached, ask_content, NO,
 	    "CHANGED_SINCE_LOAD" },
 	{ "changed, hashed before the question", changed_hashed_before,
