@@ -80,10 +80,10 @@
 #define WD_MAX_WIRE_FIELDS 64 /* of one message; the schema: 29 */
 
 /* server */
-#define WD_MAX_REQUEST_HEAD 16384    /* request line and headers */
-#define WD_MAX_REQUEST_BODY 65536    /* an expectation with 500 settings */
+#define WD_MAX_REQUEST_HEAD 16384         /* request line and headers */
+#define WD_MAX_REQUEST_BODY 65536         /* an expectation with 500 settings */
 #define WD_MAX_REQUEST_MEMORY (4UL << 20) /* made of one body */
-#define WD_MAX_CHUNK_LINE 256        /* size and extensions */
+#define WD_MAX_CHUNK_LINE 256             /* size and extensions */
 #define WD_MAX_NONCE 64
 #define WD_MAX_RATED_CLIENTS 1024 /* whose requests are counted */
 #define WD_MAX_ROLE_RULES 4096

@@ -383,22 +383,20 @@ trouble_of(long verify_result)
 }
 
 enum wd_tls_trouble
-wd_tls_trouble(
-    struct ssl_st *session, const struct wd_clock *clock, struct wd_error *err)
+wd_tls_trouble(struct ssl_st *session, unsigned long code,
+    const struct wd_clock *clock, struct wd_error *err)
 {
 	long result = SSL_get_verify_result(session);
 	X509 *refused = SSL_get_ex_data(session, refused_index);
-	unsigned long why = ERR_peek_last_error();
+	const char *reason = code == 0 ? NULL : ERR_reason_error_string(code);
 
-	ERR_clear_error();
-	if (ERR_GET_REASON(why) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
+	if (ERR_GET_REASON(code) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
 		(void)wd_fail(err, WD_DENIED, "no certificate was shown");
 		return WD_TLS_NO_CERTIFICATE;
 	}
 	if (result == X509_V_OK) {
 		(void)wd_fail(err, WD_MALFORMED, "%s",
-		    why == 0 ? "the handshake was broken off" :
-			       ERR_reason_error_string(why));
+		    reason == NULL ? "the handshake was broken off" : reason);
 		return WD_TLS_OTHER;
 	}
 	/* Says both clocks when that is what is wrong. */

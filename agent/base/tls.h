@@ -83,9 +83,10 @@ enum wd_tls_trouble {
 };
 
 /* After a failed handshake: what it was, and `err` (may be NULL) in words,
- * for expired and not yet valid with both clocks. */
-enum wd_tls_trouble wd_tls_trouble(
-    struct ssl_st *session, const struct wd_clock *clock, struct wd_error *err);
+ * for expired and not yet valid with both clocks. `code` is OpenSSL's, of
+ * which libevent takes hold first (bufferevent_get_openssl_error); 0: none. */
+enum wd_tls_trouble wd_tls_trouble(struct ssl_st *session, unsigned long code,
+    const struct wd_clock *clock, struct wd_error *err);
 
 /* After a handshake: whether the other side showed a certificate and it was
  * verified. To be asked before anything is believed. */

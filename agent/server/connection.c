@@ -287,7 +287,8 @@ on_event(struct bufferevent *bev, short what, void *ctx)
 	}
 	if (connection->phase == WD_PHASE_HANDSHAKE) {
 		trouble =
-		    wd_tls_trouble(session, connection->server->clock, NULL);
+		    wd_tls_trouble(session, bufferevent_get_openssl_error(bev),
+			connection->server->clock, NULL);
 		connection->server->metrics.handshakes[trouble]++;
 	}
 	/* Also the end of only one direction: whoever cannot send cannot be
