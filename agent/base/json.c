@@ -321,6 +321,14 @@ wd_json_parse(struct wd_slice text, size_t max_memory, json_t **root,
 	return st;
 }
 
+int
+wd_json_is_number(struct wd_slice token)
+{
+	int integer;
+
+	return is_number(token, &integer);
+}
+
 void
 wd_json_free(json_t **root)
 {

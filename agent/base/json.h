@@ -25,6 +25,9 @@
 enum wd_status wd_json_parse(struct wd_slice text, size_t max_memory,
     json_t **root, struct wd_error *err) WD_MUST_CHECK;
 
+/* Whether `token` is a number as RFC 8259 writes it. */
+int wd_json_is_number(struct wd_slice token);
+
 /* Cleanup handler for `json_t *`. */
 void wd_json_free(json_t **root);
 

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/mem.h"
 #include "bundle/draft.h"
+#include "bundle/recipe.h"
 
 #define NOTE_BYTES 2048
 
@@ -71,6 +72,7 @@ wd_draft_init(struct wd_draft *build, struct wd_error *err)
 {
 	memset(build, 0, sizeof(*build));
 	wd_canon_init(&build->canon);
+	build->options = wd_bundle_options_default();
 	build->bundle = wd_calloc(1, sizeof(*build->bundle));
 	if (build->bundle == NULL)
 		return no_memory(err);
@@ -553,6 +555,8 @@ wd_draft_finish(struct wd_draft *build, struct wd_error *err)
 		    sizeof(*bundle->encodings), compare_encodings);
 	if (st == WD_OK)
 		st = wd_settings_order(build, err);
+	if (st == WD_OK)
+		wd_recipe_declare(build);
 	if (st == WD_OK)
 		st = wd_fingerprint(build, err);
 	return st;

@@ -154,6 +154,22 @@ struct wd_bundle {
 	struct wd_arena *arena; /* private to the room: names and texts */
 };
 
+/* What can be set about a description. Keys and names are the caller's and
+ * must outlive the call. */
+struct wd_bundle_options {
+	/* The settings that may hold the id of the recipe which the bundle
+	 * declares; the first that is there and holds one counts. */
+	const char *const *recipe_keys;
+	size_t recipe_key_count;
+	/* Files beside safetensors that hold a recipe, as YAML or, named
+	 * .json, as JSON; their members become settings. */
+	const char *const *recipe_files;
+	size_t recipe_file_count;
+};
+
+/* The defaults, listed in README.md ("Settings"); static. */
+const struct wd_bundle_options *wd_bundle_options_default(void);
+
 /* What the first bytes of a file say it is; never its name. `*format` is
  * WD_FORMAT_UNKNOWN for anything else. Errors: those of read. */
 enum wd_status wd_bundle_sniff(const struct wd_source *source,
@@ -167,7 +183,7 @@ enum wd_status wd_bundle_sniff(const struct wd_source *source,
  * described alone, incomplete if it says it is one of several, and always
  * incomplete when it is safetensors: settings and index that belong to it may
  * exist. So is a safetensors file whose `name` does not end in .safetensors
- * (a blob of a hub cache).
+ * (a blob of a hub cache). `options` may be NULL: the defaults.
  *
  * WD_OK also for a bundle with notes; look at `incomplete` and the notes.
  * Errors: WD_UNSUPPORTED when the file is no weight file we know;
@@ -175,13 +191,15 @@ enum wd_status wd_bundle_sniff(const struct wd_source *source,
  * all; WD_NOMEM; those of read. On error `*bundle` is untouched. */
 enum wd_status wd_bundle_describe(const struct wd_source *source,
     struct wd_slice name, const struct wd_folder *folder,
-    struct wd_bundle **bundle, struct wd_error *err) WD_MUST_CHECK;
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err) WD_MUST_CHECK;
 
 /* Describes the bundle that lies in `folder`, when nobody holds a file of it
  * yet. Errors: as wd_bundle_describe; WD_NOTFOUND when there are no weights
  * in it; WD_INVALID when there are several bundles (the message names them). */
 enum wd_status wd_bundle_describe_folder(const struct wd_folder *folder,
-    struct wd_bundle **bundle, struct wd_error *err) WD_MUST_CHECK;
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err) WD_MUST_CHECK;
 
 /* Gives the SHA-256 of one file (index into files); when every counted file
  * has one, the content digest is computed. Errors: WD_NOMEM, WD_IO. */

@@ -102,10 +102,17 @@ describe(struct wd_draft *build, enum wd_bundle_format format,
 	return st;
 }
 
+static void
+set_options(struct wd_draft *build, const struct wd_bundle_options *options)
+{
+	if (options != NULL)
+		build->options = options;
+}
+
 enum wd_status
 wd_bundle_describe(const struct wd_source *source, struct wd_slice name,
-    const struct wd_folder *folder, struct wd_bundle **bundle,
-    struct wd_error *err)
+    const struct wd_folder *folder, const struct wd_bundle_options *options,
+    struct wd_bundle **bundle, struct wd_error *err)
 {
 	enum wd_bundle_format format;
 	struct wd_draft build;
@@ -119,6 +126,7 @@ wd_bundle_describe(const struct wd_source *source, struct wd_slice name,
 	build.given = source;
 	build.given_name = name;
 	build.folder = folder;
+	set_options(&build, options);
 	if (st == WD_OK)
 		st = describe(&build, format, bundle, err);
 	wd_draft_release(&build);
@@ -191,21 +199,23 @@ several(struct wd_slice a, struct wd_slice b, struct wd_error *err)
 
 static enum wd_status
 describe_file_in(const struct wd_folder *folder, struct wd_slice name,
-    struct wd_bundle **bundle, struct wd_error *err)
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err)
 {
 	struct wd_source source;
 	enum wd_status st = folder->open(folder->ctx, name, &source, err);
 
 	if (st != WD_OK)
 		return st;
-	st = wd_bundle_describe(&source, name, folder, bundle, err);
+	st = wd_bundle_describe(&source, name, folder, options, bundle, err);
 	folder->close(folder->ctx, &source);
 	return st;
 }
 
 static enum wd_status
 describe_found(const struct wd_folder *folder, const struct found *found,
-    struct wd_bundle **bundle, struct wd_error *err)
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err)
 {
 	struct wd_draft build;
 	enum wd_status st;
@@ -215,13 +225,15 @@ describe_found(const struct wd_folder *folder, const struct found *found,
 	if (found->singles > 0 && found->safetensors.len > 0)
 		return several(found->single[0], found->safetensors, err);
 	if (found->singles > 0)
-		return describe_file_in(folder, found->single[0], bundle, err);
+		return describe_file_in(
+		    folder, found->single[0], options, bundle, err);
 	if (found->safetensors.len == 0)
 		return wd_fail(err, WD_NOTFOUND,
 		    "there are no GGUF, safetensors or ONNX files in the "
 		    "folder");
 	st = wd_draft_init(&build, err);
 	build.folder = folder;
+	set_options(&build, options);
 	if (st == WD_OK)
 		st = describe(&build, WD_FORMAT_SAFETENSORS, bundle, err);
 	wd_draft_release(&build);
@@ -230,7 +242,8 @@ describe_found(const struct wd_folder *folder, const struct found *found,
 
 enum wd_status
 wd_bundle_describe_folder(const struct wd_folder *folder,
-    struct wd_bundle **bundle, struct wd_error *err)
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err)
 {
 	struct found found = { .arena = wd_arena_new() };
 	enum wd_status st;
@@ -241,7 +254,7 @@ wd_bundle_describe_folder(const struct wd_folder *folder,
 	if (st == WD_OK && found.failed)
 		st = wd_fail(err, WD_NOMEM, "no memory for the folder");
 	if (st == WD_OK)
-		st = describe_found(folder, &found, bundle, err);
+		st = describe_found(folder, &found, options, bundle, err);
 	wd_arena_free(&found.arena);
 	return st;
 }

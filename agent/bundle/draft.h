@@ -35,6 +35,7 @@ struct wd_draft {
 	const struct wd_source *given;
 	struct wd_slice given_name;
 	const struct wd_folder *folder;
+	const struct wd_bundle_options *options; /* the defaults at first */
 };
 
 enum wd_status wd_draft_init(

@@ -373,8 +373,6 @@ named_place(struct wd_bundle *bundle, struct wd_slice key)
 		return &bundle->inner_name;
 	if (wd_slice_equal(key, wd_slice_text("general.architecture")))
 		return &bundle->architecture;
-	if (wd_slice_equal(key, wd_slice_text("general.recipe")))
-		return &bundle->declared_recipe;
 	return NULL;
 }
 

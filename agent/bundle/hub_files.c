@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "bundle/recipe.h"
 #include "bundle/safetensors.h"
 
 /* What Hugging Face libraries and MLX read from a model's directory. `prefix`
@@ -152,18 +153,6 @@ read_settings(struct wd_draft *build, const struct wd_source *source,
 	return wd_settings_json(build, prefix, *root, err);
 }
 
-static enum wd_status
-name_bundle(struct wd_draft *build, const json_t *config, struct wd_error *err)
-{
-	struct wd_bundle *bundle = build->bundle;
-	enum wd_status st =
-	    keep_text(build, config, "model_type", &bundle->architecture, err);
-
-	return st != WD_OK ?
-	    st :
-	    keep_text(build, config, "recipe", &bundle->declared_recipe, err);
-}
-
 enum wd_status
 wd_hub_file_read(struct wd_draft *build, const struct wd_source *source,
     uint32_t file, struct wd_hub_trees *trees, struct wd_error *err)
@@ -176,11 +165,14 @@ wd_hub_file_read(struct wd_draft *build, const struct wd_source *source,
 	enum wd_status st;
 
 	entry->size_bytes = source->size_bytes;
+	if (at == COUNT(hub_files))
+		return wd_recipe_read(build, source, name, err);
 	if (hub_files[at].role == WD_ROLE_TOKENIZER)
 		return read_tokenizer(build, source, name, err);
 	st = read_settings(build, source, hub_files[at].prefix, &root, err);
 	if (st == WD_OK && hub_files[at].tree == WD_TREE_CONFIG)
-		st = name_bundle(build, root, err);
+		st = keep_text(build, root, "model_type",
+		    &build->bundle->architecture, err);
 	if (st == WD_OK && hub_files[at].tree != WD_TREE_NONE) {
 		wd_json_free(&trees->trees[hub_files[at].tree]);
 		trees->trees[hub_files[at].tree] = wd_steal(&root);

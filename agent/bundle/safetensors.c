@@ -251,10 +251,10 @@ read_entry(struct entry *entry)
 	return wd_draft_tensor(entry->build, &entry->tensor, entry->err);
 }
 
-/* "__metadata__" is a map from strings to strings; it says nothing about the
- * weights, so it is only held against its form. */
+/* "__metadata__" is a map from strings to strings. Engines look into it (MLX
+ * reads "format" to know whose names the tensors have), so it is settings. */
 static enum wd_status
-check_metadata(const struct entry *entry)
+read_metadata(const struct entry *entry)
 {
 	json_t *same;
 	void *at;
@@ -269,7 +269,8 @@ check_metadata(const struct entry *entry)
 			return wd_fail_at(entry->err, WD_MALFORMED,
 			    entry_offset(entry),
 			    "__metadata__ holds something that is no string");
-	return WD_OK;
+	return wd_settings_json(
+	    entry->build, "bundle.metadata", entry->value, entry->err);
 }
 
 static enum wd_status
@@ -284,7 +285,7 @@ read_entries(struct entry *entry, json_t *root, uint32_t file)
 		entry->value = json_object_iter_value(at);
 		entry->tensor = (struct wd_tensor){ .file = file };
 		st = strcmp(entry->name, "__metadata__") == 0 ?
-		    check_metadata(entry) :
+		    read_metadata(entry) :
 		    read_entry(entry);
 	}
 	return st;

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "bundle/recipe.h"
 
 void
 wd_dir_release(struct wd_dir *dir)
@@ -31,7 +32,8 @@ list_one(void *ctx, struct wd_slice name)
 	struct wd_dir *dir = ctx;
 
 	if (!wd_slice_ends(name, WEIGHTS_ENDING) &&
-	    !wd_safetensors_side_file(name))
+	    !wd_safetensors_side_file(name) &&
+	    !wd_recipe_file(dir->build->options, name))
 		return true;
 	dir->status =
 	    wd_dir_add(dir, &dir->names, name, none, WD_MAX_BUNDLE_FILES);
@@ -185,7 +187,9 @@ add_side_files(struct wd_dir *dir)
 	for (i = 0; i < dir->names.count && st == WD_OK; i++) {
 		struct wd_slice name = dir->names.items[i].name;
 
-		if (!wd_hub_file_role(name, &role))
+		if (wd_recipe_file(dir->build->options, name))
+			role = WD_ROLE_SETTINGS;
+		else if (!wd_hub_file_role(name, &role))
 			continue;
 		st = wd_draft_file(dir->build, name, role, dir->err);
 	}

@@ -95,6 +95,7 @@ pack_tensor(const struct wd_bundle *bundle, const struct wd_tensor *tensor,
 	out->sized = tensor->sized;
 	out->elements = tensor->elements;
 	out->parameters = tensor->parameters;
+	out->helper = tensor->helper;
 }
 
 static void
@@ -381,6 +382,7 @@ unpack_tensor(struct unpacked *u, const Weightd__Seam__V1__Tensor *in,
 	out->sized = in->sized;
 	out->elements = in->elements;
 	out->parameters = in->parameters;
+	out->helper = in->helper;
 	return WD_OK;
 }
 

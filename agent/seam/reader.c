@@ -104,8 +104,8 @@ describe_timed(struct wd_timed *timed, const struct wd_source *source,
 {
 	struct wd_bundle *found WD_CLEANUP(wd_bundle_free) = NULL;
 	struct wd_folder folder = wd_timed_folder(timed);
-	enum wd_status st = wd_bundle_describe(
-	    source, name, timed->folder != NULL ? &folder : NULL, &found, err);
+	enum wd_status st = wd_bundle_describe(source, name,
+	    timed->folder != NULL ? &folder : NULL, NULL, &found, err);
 
 	if (timed->passed && st != WD_NOMEM)
 		return wd_timed_check(timed, err);

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "verdict/page.h"
 #include "verdict/parts.h"
@@ -90,6 +91,39 @@ show_encodings(
 	wd_page_end(page);
 }
 
+/* "attention Q4_K x 12, Q6_K x 4; norm F32 x 9": the recipe as it is. */
+static void
+show_classes(
+    struct wd_page *page, unsigned depth, const Weightd__V1__Bundle *bundle)
+{
+	const char *before = "";
+	size_t i;
+
+	if (bundle->n_classes == 0)
+		return;
+	wd_page_key(page, depth, "by class");
+	for (i = 0; i < bundle->n_classes && i < 4 * MAX_ROWS; i++) {
+		const Weightd__V1__ClassCount *row = bundle->classes[i];
+		bool same = i > 0 && strcmp(before, row->tensor_class) == 0;
+
+		(void)wd_buf_text(page->out, same ? ", " : i > 0 ? "; " : "");
+		if (!same) {
+			wd_page_text(page, row->tensor_class);
+			(void)wd_buf_byte(page->out, ' ');
+		}
+		before = row->tensor_class;
+		if (row->count == NULL)
+			continue;
+		wd_page_text(page, row->count->encoding);
+		(void)wd_buf_printf(
+		    page->out, " x %" PRIu64, row->count->tensor_count);
+	}
+	if (i < bundle->n_classes)
+		(void)wd_buf_printf(
+		    page->out, ", %zu more", bundle->n_classes - i);
+	wd_page_end(page);
+}
+
 static void
 show_fingerprint(
     struct wd_page *page, unsigned depth, const Weightd__V1__Bundle *bundle)
@@ -169,6 +203,7 @@ wd_page_bundle(
 {
 	show_numbers(page, depth, bundle);
 	show_encodings(page, depth, bundle);
+	show_classes(page, depth, bundle);
 	show_fingerprint(page, depth, bundle);
 	show_lists(page, depth, bundle);
 }

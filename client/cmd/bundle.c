@@ -206,11 +206,12 @@ describe(struct look *look, struct wd_error *err)
 	struct wd_source source;
 
 	if (look->name.len == 0)
-		return wd_bundle_describe_folder(&folder, &look->bundle, err);
+		return wd_bundle_describe_folder(
+		    &folder, NULL, &look->bundle, err);
 	/* A copy: the kept files move when more are opened. */
 	source = wd_kept_find(&look->kept, look->name)->source;
 	return wd_bundle_describe(&source, look->name,
-	    has_folder ? &folder : NULL, &look->bundle, err);
+	    has_folder ? &folder : NULL, NULL, &look->bundle, err);
 }
 
 /* ---- digests --------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "bundle/classes.h"
 #include "wire/build.h"
 
 #define FORMAT(name) WEIGHTD__V1__BUNDLE_FORMAT__BUNDLE_FORMAT_##name
@@ -174,12 +176,9 @@ add_file(struct wd_build *build, Weightd__V1__Bundle *message,
 }
 
 static void
-add_encoding(struct wd_build *build, Weightd__V1__Bundle *message,
+fill_encoding(struct wd_build *build, Weightd__V1__EncodingCount *row,
     const struct wd_encoding_count *count)
 {
-	Weightd__V1__EncodingCount *row = WD_BUILD_ADD(build, message,
-	    encodings, &weightd__v1__encoding_count__descriptor);
-
 	if (row == NULL)
 		return;
 	wd_build_text(build, &row->encoding, count->encoding);
@@ -187,6 +186,31 @@ add_encoding(struct wd_build *build, Weightd__V1__Bundle *message,
 	row->stored_element_count = count->elements;
 	row->parameter_count = count->parameters;
 	row->size_bytes = count->size_bytes;
+}
+
+static void
+add_classes(struct wd_build *build, Weightd__V1__Bundle *message,
+    const struct wd_bundle *bundle)
+{
+	WD_CLEANUP(wd_classes_release) struct wd_classes classes;
+	size_t i;
+
+	if (wd_classes_count(bundle, &classes, NULL) != WD_OK) {
+		build->status = WD_NOMEM;
+		return;
+	}
+	for (i = 0; i < classes.count; i++) {
+		Weightd__V1__ClassCount *row = WD_BUILD_ADD(build, message,
+		    classes, &weightd__v1__class_count__descriptor);
+
+		if (row == NULL)
+			return;
+		wd_build_text(build, &row->tensor_class,
+		    wd_tensor_class_name(classes.rows[i].class));
+		row->count = wd_build_new(
+		    build, &weightd__v1__encoding_count__descriptor);
+		fill_encoding(build, row->count, &classes.rows[i].count);
+	}
 }
 
 static void
@@ -205,7 +229,11 @@ add_lists(struct wd_build *build, Weightd__V1__Bundle *message,
 		wd_build_text(build, &row->value, bundle->settings[i].value);
 	}
 	for (i = 0; i < bundle->encoding_count; i++)
-		add_encoding(build, message, &bundle->encodings[i]);
+		fill_encoding(build,
+		    WD_BUILD_ADD(build, message, encodings,
+			&weightd__v1__encoding_count__descriptor),
+		    &bundle->encodings[i]);
+	add_classes(build, message, bundle);
 	for (i = 0; i < bundle->note_count; i++) {
 		Weightd__V1__BundleNote *row = WD_BUILD_ADD(build, message,
 		    notes, &weightd__v1__bundle_note__descriptor);

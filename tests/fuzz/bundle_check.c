@@ -163,7 +163,8 @@ fuzz_describe(struct fuzz_folder *folder, unsigned given)
 
 	wd_error_init(&err);
 	st = wd_bundle_describe(&source,
-	    wd_slice_text(folder->files[given].name), &vtable, &bundle, &err);
+	    wd_slice_text(folder->files[given].name), &vtable, NULL, &bundle,
+	    &err);
 	HOLDS(folder->open_now == 0);
 	HOLDS(err.status == st);
 	HOLDS((st == WD_OK) == (bundle != NULL));

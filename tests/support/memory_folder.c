@@ -128,7 +128,7 @@ memory_folder_describe(struct memory_folder *folder, const char *name,
 	source = wd_source_memory(&file->slice);
 	source.size_bytes = file->size_bytes;
 	return wd_bundle_describe(
-	    &source, wd_slice_text(name), &vtable, bundle, err);
+	    &source, wd_slice_text(name), &vtable, NULL, bundle, err);
 }
 
 enum wd_status
@@ -138,7 +138,7 @@ describe_bytes(struct wd_slice bytes, const char *name,
 	struct wd_source source = wd_source_memory(&bytes);
 
 	return wd_bundle_describe(
-	    &source, wd_slice_text(name), NULL, bundle, err);
+	    &source, wd_slice_text(name), NULL, NULL, bundle, err);
 }
 
 const char *

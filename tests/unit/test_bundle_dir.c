@@ -107,19 +107,21 @@ START_TEST(a_folder_is_described_by_itself)
 
 	start_sharded(right_map);
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_OK);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err), WD_OK);
 	ck_assert_uint_eq(bundle->parameter_count, 30);
 	stop();
 	start();
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_NOTFOUND);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err),
+	    WD_NOTFOUND);
 	put_one("a.safetensors", "a");
 	put_one("b.safetensors", "b");
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_INVALID);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err),
+	    WD_INVALID);
 	put_one("model.safetensors", "m");
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_OK);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err), WD_OK);
 	ck_assert_str_eq(bundle->tensors[0].name, "m");
 	ck_assert_ptr_nonnull(
 	    note_with(bundle, WD_NOTE_NOT_PART, "a.safetensors"));

@@ -242,7 +242,7 @@ START_TEST(c06_the_size_label_is_only_shown)
 	source = wd_source_memory(&header);
 	source.size_bytes = file.len + gguf.data_size;
 	ck_assert_int_eq(wd_bundle_describe(&source, wd_slice_text("m.gguf"),
-			     NULL, &bundle, &err),
+			     NULL, NULL, &bundle, &err),
 	    WD_OK);
 	ck_assert_uint_eq(bundle->parameter_count, UINT64_C(7000000000));
 	ck_assert_str_eq(setting_of(bundle, "bundle.general.size_label"), "8B");
@@ -359,7 +359,7 @@ START_TEST(c23_large_arrays_cost_few_reads)
 	counting.inner = wd_source_memory(&bytes);
 	source = counting_source_of(&counting);
 	ck_assert_int_eq(wd_bundle_describe(&source, wd_slice_text("m.gguf"),
-			     NULL, &bundle, &err),
+			     NULL, NULL, &bundle, &err),
 	    WD_OK);
 	ck_assert_str_eq(bundle->inner_name, "after the arrays");
 	ck_assert_uint_le(counting.reads, file.len / 65536 + 8);

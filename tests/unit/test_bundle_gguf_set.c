@@ -324,13 +324,14 @@ START_TEST(a_folder_with_one_set_is_one_bundle)
 
 	start();
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_OK);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err), WD_OK);
 	ck_assert_uint_eq(bundle->parameter_count, 300);
 	ck_assert(!bundle->incomplete);
 	wd_bundle_free(&bundle);
 	(void)memory_folder_text(&folder, "other.gguf", "GGUF");
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_INVALID);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err),
+	    WD_INVALID);
 	ck_assert_ptr_nonnull(strstr(err.message, "other.gguf"));
 	stop();
 }

@@ -106,7 +106,7 @@ describe(const char *name, struct wd_bundle **bundle, struct wd_error *err)
 	struct wd_folder vtable = memory_folder_of(&folder);
 
 	if (name == NULL)
-		return wd_bundle_describe_folder(&vtable, bundle, err);
+		return wd_bundle_describe_folder(&vtable, NULL, bundle, err);
 	return memory_folder_describe(&folder, name, bundle, err);
 }
 

@@ -602,7 +602,7 @@ START_TEST(tensor_bytes_are_not_read)
 	};
 	source = counting_source_of(&counting);
 	ck_assert_int_eq(wd_bundle_describe(&source, wd_slice_text("m.onnx"),
-			     NULL, &bundle, &err),
+			     NULL, NULL, &bundle, &err),
 	    WD_OK);
 	ck_assert_uint_eq(bundle->parameter_count, 64 * 65536);
 	/* Once to tell what it is, once to describe it. */
@@ -684,12 +684,13 @@ START_TEST(a_folder_with_one_model_is_described)
 	(void)memory_folder_add(&folder, "m.onnx", wd_buf_slice(&file));
 	vtable = memory_folder_of(&folder);
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_OK);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err), WD_OK);
 	ck_assert_uint_eq(bundle->parameter_count, 4);
 	wd_bundle_free(&bundle);
 	(void)memory_folder_add(&folder, "n.onnx", wd_buf_slice(&file));
 	ck_assert_int_eq(
-	    wd_bundle_describe_folder(&vtable, &bundle, &err), WD_INVALID);
+	    wd_bundle_describe_folder(&vtable, NULL, &bundle, &err),
+	    WD_INVALID);
 	stop();
 }
 END_TEST

@@ -488,6 +488,25 @@ START_TEST(mixed_bits_are_told_apart)
 }
 END_TEST
 
+/* The vector of agent/bundle/README.md. */
+START_TEST(the_page_has_the_vector)
+{
+	static char page[131072];
+	char digest[WD_SHA256_TEXT_BYTES];
+	FILE *readme = fopen("../agent/bundle/README.md", "rb");
+
+	ck_assert_ptr_nonnull(readme);
+	page[fread(page, 1, sizeof(page) - 1, readme)] = '\0';
+	ck_assert_int_eq(fclose(readme), 0);
+	describe("w.weight U32 10,8|w.scales F16 10,1|w.biases F16 10,1|"
+		 "n.weight BF16 64",
+	    MLX("\"bits\":4,\"group_size\":64"));
+	(void)wd_sha256_text(&bundle->encoding_digest, digest);
+	ck_assert_msg(strstr(page, digest) != NULL, "%s", digest);
+	stop();
+}
+END_TEST
+
 /* Scales are stored elements and bytes, but no parameters. */
 START_TEST(scales_stand_apart)
 {
@@ -533,6 +552,7 @@ WD_LOOP(c01_mlx_words_are_unpacked, mlx);
 WD_LOOP(c02_packed_words_are_unpacked, hugging_face);
 WD_LOOP(c02_what_does_not_fit_is_unknown, unknown);
 WD_TEST(mixed_bits_are_told_apart);
+WD_TEST(the_page_has_the_vector);
 WD_TEST(scales_stand_apart);
 WD_TEST(too_many_rules_are_unknown);
 WD_SUITE_END

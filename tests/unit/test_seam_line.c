@@ -217,6 +217,39 @@ START_TEST(the_facts_are_the_same)
 }
 END_TEST
 
+static int
+make_packed(void)
+{
+	struct make_safetensors st;
+	struct wd_buf file;
+
+	make_safetensors_init(&st);
+	wd_buf_init(&file, 1U << 20);
+	make_safetensors_tensor(&st, "w", "F8_E4M3", "[4,4]", 16);
+	make_safetensors_tensor(&st, "w_scale", "F32", "[1]", 4);
+	ck_assert_int_eq(make_safetensors_file(&st, 1, &file), WD_OK);
+	wd_temp_write(wd_temp_path(dir, "m.safetensors"), file.data, file.len);
+	wd_buf_release(&file);
+	make_safetensors_release(&st);
+	return open(wd_temp_path(dir, "m.safetensors"), O_RDONLY | O_CLOEXEC);
+}
+
+START_TEST(packed_tensors_come_over_whole)
+{
+	WD_CLEANUP(wd_bundle_free) struct wd_bundle *b = NULL;
+	struct wd_slice name = wd_slice_text("m.safetensors");
+	int fd = make_packed();
+
+	ck_assert_int_eq(
+	    wd_reader_describe(remote, fd, name, NULL, NULL, &b, NULL), WD_OK);
+	ck_assert_uint_eq(b->tensor_count, 2);
+	ck_assert(!b->tensors[0].helper);
+	ck_assert_str_eq(b->tensors[0].encoding, "fp8-e4m3-tensor");
+	ck_assert(b->tensors[1].helper);
+	(void)close(fd);
+}
+END_TEST
+
 START_TEST(tensors_come_over_whole)
 {
 	WD_CLEANUP(wd_bundle_free) struct wd_bundle *a = NULL, *b = NULL;
@@ -666,6 +699,7 @@ tcase_add_checked_fixture(tcase, set_up, tear_down);
 tcase_add_loop_test(tcase, the_facts_are_the_same, 0, 2);
 WD_TEST(tensors_come_over_whole);
 WD_TEST(a_list_comes_over);
+WD_TEST(packed_tensors_come_over_whole);
 WD_TEST(failures_are_the_same);
 WD_TEST(a_digest);
 WD_TEST(a_digest_that_is_stopped);

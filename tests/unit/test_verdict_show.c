@@ -319,6 +319,21 @@ START_TEST(a_full_buffer_is_reported)
 }
 END_TEST
 
+static void
+add_class(Weightd__V1__Bundle *bundle, const char *class, const char *encoding)
+{
+	struct wd_build build = wd_build_init();
+	Weightd__V1__ClassCount *row = WD_BUILD_ADD(
+	    &build, bundle, classes, &weightd__v1__class_count__descriptor);
+
+	make_text(&row->tensor_class, class);
+	row->count =
+	    wd_build_new(&build, &weightd__v1__encoding_count__descriptor);
+	make_text(&row->count->encoding, encoding);
+	row->count->tensor_count = 3;
+	ck_assert_int_eq(build.status, WD_OK);
+}
+
 START_TEST(a_bundle_is_shown)
 {
 	Weightd__V1__Attestation *all = make_attestation();
@@ -328,12 +343,17 @@ START_TEST(a_bundle_is_shown)
 	bundle->parameters_known = 0;
 	bundle->incomplete = 1;
 	bundle->stored_element_count = 5;
+	add_class(bundle, "attention", "Q6_K");
+	add_class(bundle, "attention", "Q4_K");
+	add_class(bundle, "norm", "F32");
 	wd_buf_init(&text, MAX_TEXT);
 	ck_assert_int_eq(wd_show_bundle(bundle, false, &text), WD_OK);
 	ck_assert_ptr_nonnull(strstr(wd_buf_string(&text), "INCOMPLETE"));
 	ck_assert_ptr_nonnull(strstr(wd_buf_string(&text),
 	    "at least 7,615,616,512: some tensors could not be counted (5 "
 	    "elements stored)"));
+	ck_assert_ptr_nonnull(strstr(wd_buf_string(&text),
+	    "attention Q6_K x 3, Q4_K x 3; norm F32 x 3"));
 	wd_buf_release(&text);
 	wd_message_free(all);
 }

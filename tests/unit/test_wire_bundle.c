@@ -94,6 +94,39 @@ message_of(const struct wd_file_digest *digests, const char *path)
 	return message;
 }
 
+/* The recipe by class, without the scales. */
+START_TEST(classes_are_in_the_message)
+{
+	static struct wd_tensor tensors[] = {
+		{ .name = "l.mlp.weight",
+		    .name_len = 12,
+		    .encoding = "mlx-affine-4bit-g64",
+		    .elements = 8,
+		    .parameters = 64,
+		    .size_bytes = 32 },
+		{ .name = "l.mlp.scales",
+		    .name_len = 12,
+		    .encoding = "F16",
+		    .helper = true },
+	};
+	Weightd__V1__Bundle *message;
+
+	make_bundle();
+	bundle.tensors = tensors;
+	bundle.tensor_count = 2;
+	message = message_of(NULL, "/m/a");
+	ck_assert_uint_eq(message->n_classes, 1);
+	ck_assert_str_eq(message->classes[0]->tensor_class, "feed-forward");
+	ck_assert_str_eq(
+	    message->classes[0]->count->encoding, "mlx-affine-4bit-g64");
+	ck_assert_uint_eq(message->classes[0]->count->tensor_count, 1);
+	ck_assert_uint_eq(message->classes[0]->count->parameter_count, 64);
+	ck_assert_uint_eq(message->classes[0]->count->stored_element_count, 8);
+	ck_assert_uint_eq(message->classes[0]->count->size_bytes, 32);
+	wd_message_free(message);
+}
+END_TEST
+
 static const struct {
 	Weightd__V1__DigestState first, second;
 	Weightd__V1__DigestState content;
@@ -216,4 +249,5 @@ WD_TEST(a_state_without_a_digest_is_none);
 WD_TEST(without_digests_there_are_none);
 WD_TEST(claims_and_kernel_digests_stand_apart);
 WD_TEST(a_failing_allocation_is_reported);
+WD_TEST(classes_are_in_the_message);
 WD_SUITE_END
