@@ -322,15 +322,19 @@ wd_tls_expect_host(
     struct ssl_st *session, const char *host, struct wd_error *err)
 {
 	X509_VERIFY_PARAM *rules = SSL_get0_param(session);
+	/* OpenSSL's macro takes no const. */
+	WD_CLEANUP(wd_free_scoped) char *name = wd_strdup(host);
 	char shown[128];
 
+	if (name == NULL)
+		return no_memory(err);
 	X509_VERIFY_PARAM_set_hostflags(rules,
 	    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
 		X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
 	if (host[0] != '\0' &&
 	    (X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1 ||
 		(X509_VERIFY_PARAM_set1_host(rules, host, 0) == 1 &&
-		    SSL_set_tlsext_host_name(session, host) == 1)))
+		    SSL_set_tlsext_host_name(session, name) == 1)))
 		return WD_OK;
 	ERR_clear_error();
 	return wd_fail(err, WD_INVALID, "\"%s\" is no host name",
