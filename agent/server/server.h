@@ -82,7 +82,8 @@ void wd_server_drain(struct wd_server *server, uint32_t grace_ms,
 /* Connections that are open now. */
 size_t wd_server_connections(const struct wd_server *server);
 
-/* Cuts everything. Accepts NULL, sets NULL. */
+/* Cuts everything. libevent frees what it still has queued when the loop turns
+ * once more (EVLOOP_NONBLOCK). Accepts NULL, sets NULL. */
 void wd_server_free(struct wd_server **server);
 
 #endif

@@ -18,11 +18,12 @@
  *	descriptor-limit N     soft RLIMIT_NOFILE; 0: as at the start
  *	cpu                    milliseconds of processor time so far
  *	reload CERT KEY CA CRL "ok", or what was wrong
+ *	release                answers what hangs; how many they are
  *	drain MS               answers when it is done, and ends
  *
- * The port in a question chooses what the backend plays: 1 never answers, 2
+ * The port in a question chooses what the backend plays: 1 waits for release, 2
  * WD_GONE, 3 WD_BUSY at once, 4 bytes that are no message, 6 an answer of 4
- *MiB, 7 answers after 50 ms; others a good one.
+ * MiB; others a good one.
  */
 #include <dirent.h>
 #include <event2/event.h>
@@ -179,8 +180,6 @@ player_ask(struct wd_backend *backend, enum wd_call call,
 	*free_one = (struct pending){ player, ++player->last,
 		port_of(call, question), call, done, ctx, NULL };
 	free_one->timer = evtimer_new(player->base, play, free_one);
-	if (free_one->port == 7)
-		wait.tv_usec = 50000;
 	if (free_one->port != 1)
 		(void)event_add(free_one->timer, &wait);
 	*ticket = free_one->ticket;
@@ -224,6 +223,20 @@ count_pending(const struct player *player)
 
 	for (i = 0; i < MAX_PENDING; i++)
 		count += player->pending[i].ticket != 0;
+	return count;
+}
+
+static unsigned
+release(struct player *player)
+{
+	unsigned count = 0, i;
+
+	for (i = 0; i < MAX_PENDING; i++) {
+		if (player->pending[i].ticket == 0)
+			continue;
+		event_active(player->pending[i].timer, EV_TIMEOUT, 0);
+		count++;
+	}
 	return count;
 }
 
@@ -353,6 +366,8 @@ obey(char *words)
 		(void)printf("%zu\n", wd_server_connections(server));
 	else if (strcmp(verb, "pending") == 0)
 		(void)printf("%u\n", count_pending(player));
+	else if (strcmp(verb, "release") == 0)
+		(void)printf("%u\n", release(player));
 	else if (strcmp(verb, "asked") == 0)
 		(void)printf("%lu\n", (unsigned long)player->last);
 	else if (strcmp(verb, "cancelled") == 0)
@@ -489,11 +504,12 @@ main(int argc, char **argv)
 	    base, STDIN_FILENO, EV_READ | EV_PERSIST, on_command, NULL);
 	if (code == 0 && commands != NULL && event_add(commands, NULL) == 0)
 		(void)event_base_dispatch(base);
-	wd_server_free(&server);
-	backend = &player->backend;
-	wd_backend_free(&backend);
 	if (commands != NULL)
 		event_free(commands);
+	wd_server_free(&server);
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	backend = &player->backend;
+	wd_backend_free(&backend);
 	event_base_free(base);
 	return code;
 }

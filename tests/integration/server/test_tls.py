@@ -146,10 +146,11 @@ def drain_lets_calls_end(lab):
     assert call(idle, "GetHost", {}).status == 200
     busy = secure(server)
     busy.sendall(request("POST", SERVICE + "AttestPort",
-                         b'{"question":{"port":7}}',
+                         b'{"question":{"port":1}}',
                          [("Content-Type", "application/json")]))
     server.wait_for("pending", 1)
     server.process.stdin.write("drain 60000\n")
+    assert server.tell("release") == "1"
     answer = send(busy, b"")
     assert answer.status == 200 and answer.headers["Connection"] == "close"
     assert idle.recv(100) == b""
