@@ -33,8 +33,9 @@ def text(value):
 class Server:
     """One wd-modelserver; ends with the test."""
 
-    def __init__(self, *options, wrapper=(), exec_as=None, env=None):
-        command = [*wrapper, MODELSERVER, *options]
+    def __init__(self, *options, wrapper=(), exec_as=None, env=None,
+                 program=MODELSERVER):
+        command = [*wrapper, program, *options]
         if exec_as is not None:
             command = ["bash", "-c", 'exec -a "$0" "$@"', exec_as, *command]
         self.process = subprocess.Popen(

@@ -257,6 +257,70 @@ ms_activate(void)
 	return true;
 }
 
+/* As a router starts an engine for one model: another program with a command
+ * line of its own, which lives on when its parent is killed. */
+bool
+ms_spawn(char *words)
+{
+	char *argv[MS_MAX_ARGS], number[16], *rest = NULL;
+	size_t count = 0;
+	pid_t pid;
+
+	for (argv[count] = strtok_r(words, " ", &rest);
+	     argv[count] != NULL && count < MS_MAX_ARGS - 2;
+	     argv[count] = strtok_r(NULL, " ", &rest))
+		count++;
+	if (count == 0)
+		return ms_fail("spawn PROGRAM [ARGUMENTS]");
+	argv[count++] = (char *)(uintptr_t) "--no-control";
+	argv[count] = NULL;
+	pid = fork_child(true);
+	if (pid < 0)
+		return false;
+	if (pid == 0) {
+		(void)snprintf(number, sizeof(number), "%d", ready_pipe[1]);
+		(void)fcntl(ready_pipe[1], F_SETFD, 0);
+		(void)setenv("WD_MODELSERVER_READY_FD", number, 1);
+		(void)execv(argv[0], argv);
+		_exit(1);
+	}
+	if (!wait_for_child(false))
+		return false;
+	ms_answer("%d", pid);
+	return true;
+}
+
+/* As vLLM's workers: a child under a title that maps the first model, copies
+ * it to where nobody sees it (a device), unmaps it, and is spoken to over a
+ * pipe. The parent never had it. */
+bool
+ms_fork_reader(const char *title)
+{
+	const struct ms_manner manner = { MS_MMAP, 0, 0 };
+	int orders[2];
+	pid_t pid;
+
+	if (ms.model_count == 0 || pipe2(orders, O_CLOEXEC) != 0)
+		return ms_fail("no model, or no pipe");
+	pid = fork_child(true);
+	if (pid < 0)
+		return false;
+	if (pid == 0) {
+		ms_close_listeners();
+		(void)close(orders[1]);
+		if (!ms_weight_load(ms.models[0], &manner))
+			_exit(1);
+		ms_weights_drop();
+		ms_title(title, strlen(title));
+		stay();
+	}
+	(void)close(orders[0]);
+	if (!wait_for_child(false))
+		return false;
+	ms_answer("%d", pid);
+	return true;
+}
+
 /* Same pid and start time, new generation, which knows no children any more.
  * `more` is added to the command line, so that the new generation can load
  * something else. */

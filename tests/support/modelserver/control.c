@@ -19,6 +19,7 @@
  *   release             they are answered
  *   fork-worker         answers with the child's pid, as do:
  *   fork-holders N      reuseport [MODEL]      orphan      activate
+ *   fork-reader TITLE   spawn PROGRAM [ARGUMENTS]
  *   exec-self [OPTIONS] answered by the new generation
  *   leader-exit         thread-files
  *   title TEXT          over argv;             comm TEXT
@@ -294,6 +295,20 @@ do_activate(char *text, size_t len)
 }
 
 static bool
+do_spawn(char *words, size_t len)
+{
+	(void)len;
+	return ms_spawn(words);
+}
+
+static bool
+do_fork_reader(char *title, size_t len)
+{
+	(void)len;
+	return ms_fork_reader(title);
+}
+
+static bool
 do_exec_self(char *text, size_t len)
 {
 	(void)len;
@@ -365,6 +380,8 @@ static const struct {
 	{ "reuseport", do_reuseport },
 	{ "orphan", do_orphan },
 	{ "activate", do_activate },
+	{ "spawn", do_spawn },
+	{ "fork-reader", do_fork_reader },
 	{ "exec-self", do_exec_self },
 	{ "leader-exit", do_leader_exit },
 	{ "thread-files", do_thread_files },

@@ -64,7 +64,8 @@ struct ms_server {
 	int argc;
 	char **argv;       /* the memory that /proc/PID/cmdline shows */
 	char **saved_argv; /* a copy; survives ms_title */
-	char alias[256];
+	char alias[256];   /* "*": the name that was asked for */
+	char asked[256];
 	struct ms_manner manner; /* of the command line */
 	const char *models[MS_MAX_MODELS];
 	size_t model_count;
@@ -134,6 +135,8 @@ bool ms_fork_reuseport(const char *model);
 bool ms_orphan(void);
 bool ms_activate(void);
 bool ms_exec_self(const char *more);
+bool ms_spawn(char *words);
+bool ms_fork_reader(const char *title);
 bool ms_leader_exit(void);
 bool ms_thread_files(void);
 void ms_end_children(void);

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -171,18 +172,19 @@ ms_connect(uint16_t port)
 	return true;
 }
 
-/* 200 and the claimed name, whatever was asked: that is the defect which the
- * project is there to see through. */
+/* 200 and the claimed name, whatever was asked, or with the alias * the name
+ * that was asked for: the defects which the project is there to see through. */
 void
 ms_http_answer(int fd)
 {
+	const char *name = strcmp(ms.alias, "*") == 0 ? ms.asked : ms.alias;
 	char body[768], answer[1024];
 	int len;
 
 	len = snprintf(body, sizeof(body),
 	    "{\"object\":\"list\",\"model\":\"%s\",\"data\":[{\"id\":\"%s\","
 	    "\"object\":\"model\"}]}\n",
-	    ms.alias, ms.alias);
+	    name, name);
 	len = snprintf(answer, sizeof(answer),
 	    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	    "Content-Length: %d\r\nConnection: close\r\n\r\n%s",
@@ -203,7 +205,31 @@ accept_one(int listener)
 		ms.connections[ms.connection_count++] = fd;
 }
 
-/* Takes the whole head of a request, so that the answer's close does not reset
+/* The value of "model" in the request. */
+static void
+keep_asked(const char *request)
+{
+	const char *name = strstr(request, "\"model\": \"");
+	size_t len = name == NULL ? 0 : strcspn(name + 10, "\"");
+
+	(void)snprintf(ms.asked, sizeof(ms.asked), "%.*s", (int)len,
+	    len == 0 ? "" : name + 10);
+}
+
+/* Head and body are there: no Content-Length is no body. */
+static bool
+is_whole(const char *request)
+{
+	const char *end = strstr(request, "\r\n\r\n");
+	const char *length = strstr(request, "Content-Length: ");
+
+	if (end == NULL)
+		return false;
+	return length == NULL || length > end ||
+	    strlen(end + 4) >= strtoul(length + 16, NULL, 10);
+}
+
+/* Takes the whole request, so that the answer's close does not reset
  * a client that is still writing. False when the client left without one. */
 bool
 ms_http_take(int fd)
@@ -219,9 +245,11 @@ ms_http_take(int fd)
 			break;
 		used += (size_t)got;
 		head[used] = '\0';
-		if (strstr(head, "\r\n\r\n") != NULL)
+		if (is_whole(head))
 			break;
 	}
+	head[used] = '\0';
+	keep_asked(head);
 	return used > 0;
 }
 
