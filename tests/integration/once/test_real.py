@@ -86,8 +86,11 @@ class OnnxRuntime(OnceTest):
         for options in ((), ("--digest", digest),
                         ("--digest", digest, "--min-grade", "INFERRED")):
             answer = self.once(engine.port, *options)
-            self.assertEqual((answer.kind, answer.line, answer.code),
-                             ("UNVERIFIABLE", 8, 4), answer.reason)
+            self.assertEqual((answer.kind, answer.code), ("UNVERIFIABLE", 4),
+                             answer.reason)
+            # Too weak; or strong enough for the question, and what else the
+            # program does was not to be known.
+            self.assertIn(answer.line, (2, 8))
             self.assertEqual(answer.owners(), [engine.pid])
             self.assertIn(answer.grade, ("NONE", "CLAIMED", "INFERRED"))
             self.assertNotIn("FORWARDER", flags(answer.groups[0]))
