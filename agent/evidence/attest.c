@@ -9,6 +9,7 @@
 #include "evidence/address.h"
 #include "evidence/blind.h"
 #include "evidence/look.h"
+#include "evidence/ties.h"
 
 /* A host that changes faster than this many looks is reported as moving. */
 #define MAX_TRIES 4
@@ -171,6 +172,14 @@ serves_nothing(const struct wd_look *look, const struct wd_member *member)
 	return true;
 }
 
+bool
+wd_look_may_be_left_over(struct wd_look *look, const struct wd_member *member)
+{
+	return member->role == WD_MEMBER_OWNER &&
+	    serves_nothing(look, member) &&
+	    wd_look_parent_died(look, &member->process);
+}
+
 /* An owner that inherited the socket from a server that is gone: it holds no
  * weights, waits for nothing and was adopted. */
 static void
@@ -184,8 +193,7 @@ mark_orphan_holders(struct wd_look *look, struct wd_group *group)
 	for (i = 0; i < group->member_count; i++) {
 		struct wd_member *m = &look->members[group->members[i]];
 
-		if (m->role != WD_MEMBER_OWNER || !serves_nothing(look, m) ||
-		    !wd_look_parent_died(look, &m->process))
+		if (!wd_look_may_be_left_over(look, m))
 			continue;
 		m->role = WD_MEMBER_ORPHAN_HOLDER;
 		m->candidate = false;
@@ -275,9 +283,14 @@ look_once(struct wd_look *look, struct wd_error *err)
 		st = find_groups(look, err);
 	if (st == WD_OK)
 		st = find_all_listeners(look, err);
+	for (i = 0; i < look->group_count && st == WD_OK; i++)
+		st = wd_look_children(look, &look->groups[i], err);
+	if (st == WD_OK)
+		st = wd_look_tied(look, err);
 	/* Hashing may take all the time there is: everything else before it. */
 	for (i = 0; i < look->group_count && st == WD_OK; i++) {
-		st = wd_look_children(look, &look->groups[i], err);
+		if (look->groups[i].behind)
+			st = wd_look_children(look, &look->groups[i], err);
 		if (st == WD_OK)
 			st = find_models(look, &look->groups[i], err);
 		/* May append the groups that it leads to. */

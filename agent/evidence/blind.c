@@ -129,10 +129,39 @@ wd_is_large_memory(const struct wd_process *process)
 	return memory_of(process) >= LARGE_MEMORY_BYTES;
 }
 
+/* Whether a member holds it that is not only tied. */
+static bool
+is_held_by_own(const struct wd_look *look, const struct wd_held *held)
+{
+	size_t i;
+
+	for (i = 0; i < held->hold_count; i++)
+		if (look->members[held->holds[i].member].role != WD_MEMBER_TIED)
+			return true;
+	return false;
+}
+
+/* A model that only tied processes hold accounts for no memory of others. */
+static bool
+accounts_for(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_model *model, const struct wd_member *member)
+{
+	size_t i;
+
+	if (member->role == WD_MEMBER_TIED)
+		return true;
+	for (i = 0; i < model->file_count; i++)
+		if (model->files[i].held == WD_NONE ||
+		    is_held_by_own(look, &group->held[model->files[i].held]))
+			return true;
+	return false;
+}
+
 /* Bytes of the models that held files account for: what is only named explains
  * nothing, and an adapter accounts for no model. */
 static uint64_t
-explained_bytes(const struct wd_group *group)
+explained_bytes(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member)
 {
 	uint64_t bytes = 0;
 	size_t i;
@@ -141,6 +170,7 @@ explained_bytes(const struct wd_group *group)
 		if (group->models[i].kind == WD_KIND_MODEL &&
 		    group->models[i].grade >=
 			WEIGHTD__V1__GRADE__GRADE_INFERRED &&
+		    accounts_for(look, group, &group->models[i], member) &&
 		    !wd_add_u64(
 			bytes, group->models[i].bundle->tensor_bytes, &bytes))
 			bytes = UINT64_MAX;
@@ -157,7 +187,7 @@ blind_memory(struct wd_look *look, struct wd_group *group,
 	char what[160];
 
 	if (!wd_is_large_memory(&member->process) ||
-	    bytes < explained_bytes(group))
+	    bytes < explained_bytes(look, group, member))
 		return WD_OK;
 	(void)snprintf(what, sizeof(what),
 	    "%" PRIu64 " MiB of memory of process %d", bytes >> 20,
@@ -169,6 +199,43 @@ blind_memory(struct wd_look *look, struct wd_group *group,
 	    what,
 	    "no file explains it; weights that were read and closed "
 	    "leave nothing else");
+}
+
+static uint64_t
+own_bytes(const struct wd_look *look, const struct wd_group *group)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < group->held_count; i++)
+		if (group->held[i].used &&
+		    is_held_by_own(look, &group->held[i]) &&
+		    !wd_add_u64(
+			bytes, group->held[i].first_state.size_bytes, &bytes))
+			bytes = UINT64_MAX;
+	return bytes;
+}
+
+bool
+wd_group_keeps_secrets(const struct wd_look *look, const struct wd_group *group)
+{
+	uint64_t explained = own_bytes(look, group);
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+
+		if (m->candidate && m->role != WD_MEMBER_TIED &&
+		    (wd_member_on_device(m) != WD_NO ||
+			(wd_is_large_memory(&m->process) &&
+			    memory_of(&m->process) >= explained)))
+			return true;
+	}
+	for (i = 0; i < group->held_count; i++)
+		if (is_blind(look, &group->held[i]) &&
+		    is_held_by_own(look, &group->held[i]))
+			return true;
+	return group->unexplained || group->too_many;
 }
 
 static enum wd_status
@@ -206,7 +273,7 @@ wd_look_blind(
 		st = blind_member(look, m);
 		if (st == WD_OK)
 			st = wd_look_blind_devices(
-			    look, group, m, explained_bytes(group));
+			    look, group, m, explained_bytes(look, group, m));
 		if (st == WD_OK)
 			st = blind_memory(look, group, m);
 	}

@@ -14,6 +14,12 @@
 enum wd_status wd_look_blind(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
 
+/* Whether an owner or descendant holds something in which a model could be that
+ * nobody can account for: memory, a device, a file. To be asked before the
+ * models are graded. */
+bool wd_group_keeps_secrets(
+    const struct wd_look *look, const struct wd_group *group);
+
 /* Whether the process holds so much memory without a file that a language
  * model could be in it. */
 bool wd_is_large_memory(const struct wd_process *process);

@@ -332,7 +332,9 @@ wd_look_claims(
 	for (i = 0; i < group->member_count && t.status == WD_OK; i++) {
 		t.member = group->members[i];
 		t.bare = 0;
+		/* What talks to the server names nothing for it. */
 		if (look->members[t.member].candidate &&
+		    look->members[t.member].role != WD_MEMBER_TIED &&
 		    !wd_engine_claims(
 			&look->members[t.member].process, take_claim, &t))
 			group->checked_claims = false;

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/mem.h"
+#include "evidence/blind.h"
 #include "evidence/devices.h"
 #include "evidence/look.h"
 
@@ -43,6 +44,11 @@ mapped_grade(const struct wd_grade_facts *facts, const char **reason)
 			  "moment without a trace";
 		return GRADE(INFERRED);
 	}
+	if (facts->tied) {
+		*reason = "held only by a process that is tied to the "
+			  "server and does not descend from it";
+		return GRADE(INFERRED);
+	}
 	if (facts->capped) {
 		*reason = "held only by a descendant that listens, or may "
 			  "listen, on a port of its own";
@@ -60,6 +66,11 @@ wd_grade_file(const struct wd_grade_facts *facts, const char **reason)
 	if (facts->blind) {
 		*reason = "the object that is held could not be opened";
 		return GRADE(BLIND);
+	}
+	if (facts->tied && facts->unaccounted) {
+		*reason = "held only by a process that is tied to the server, "
+			  "which itself holds what nobody can account for";
+		return GRADE(CLAIMED);
 	}
 	if (facts->mapped)
 		return mapped_grade(facts, reason);
@@ -94,13 +105,14 @@ wd_grade_file(const struct wd_grade_facts *facts, const char **reason)
 }
 
 /* An unrecognised descendant that listens for itself may serve with these
- * weights on its own port only. */
+ * weights on its own port only; a tied process may serve nobody of ours. */
 static bool
 is_capped(const struct wd_look *look, const struct wd_hold *hold)
 {
 	const struct wd_member *m = &look->members[hold->member];
 
-	return m->role == WD_MEMBER_DESCENDANT && m->listens_elsewhere;
+	return m->role == WD_MEMBER_TIED ||
+	    (m->role == WD_MEMBER_DESCENDANT && m->listens_elsewhere);
 }
 
 static bool
@@ -187,6 +199,30 @@ cover(const struct wd_look *look, const struct wd_group *group,
 	return st;
 }
 
+/* Whether all that is seen of it lies in processes that are tied to the server:
+ * its mappings, or if there is none everything. */
+static bool
+is_tied(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_model_file *file)
+{
+	bool tied = false, tied_maps = false, own = false, own_maps = false;
+	size_t i;
+
+	for (i = 0;
+	     file->held != WD_NONE && i < group->held[file->held].hold_count;
+	     i++) {
+		const struct wd_hold *hold = &group->held[file->held].holds[i];
+		bool outside =
+		    look->members[hold->member].role == WD_MEMBER_TIED;
+
+		tied |= outside;
+		own |= !outside;
+		tied_maps |= outside && maps(hold);
+		own_maps |= !outside && maps(hold);
+	}
+	return tied && (tied_maps ? !own_maps : !own);
+}
+
 static enum wd_status
 measure(const struct wd_look *look, const struct wd_group *group,
     const struct wd_model *model, struct wd_model_file *file,
@@ -196,6 +232,8 @@ measure(const struct wd_look *look, const struct wd_group *group,
 	enum wd_status st;
 	size_t i;
 
+	facts->tied = is_tied(look, group, file);
+	facts->unaccounted = facts->tied && wd_group_keeps_secrets(look, group);
 	for (i = 0;
 	     file->held != WD_NONE && i < group->held[file->held].hold_count;
 	     i++) {
@@ -305,7 +343,7 @@ add_counters(const struct wd_look *look, const struct wd_group *group,
 		uint64_t memory = p->rss_anon_bytes + p->swap_bytes +
 		    p->rss_shmem_bytes + p->hugetlb_bytes;
 
-		if (!m->candidate)
+		if (!m->candidate || m->role == WD_MEMBER_TIED)
 			continue;
 		if (p->io_status == WD_OK) {
 			facts->io_known = true;

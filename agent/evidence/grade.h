@@ -11,14 +11,16 @@
 #include "weightd/v1/attestation.pb-c.h"
 
 struct wd_grade_facts {
-	bool blind;    /* the object could not be opened */
-	bool writable; /* a member has it mapped shared and writable */
-	bool mapped;   /* at least one readable mapping */
-	bool open;     /* at least one readable descriptor */
-	bool named;    /* a claim leads to it */
-	bool capped;   /* only unrecognised listening descendants hold it */
-	bool whole;    /* the file is as long as its header promises */
-	bool older;    /* not younger than the process that loads it */
+	bool blind;       /* the object could not be opened */
+	bool writable;    /* a member has it mapped shared and writable */
+	bool mapped;      /* at least one readable mapping */
+	bool open;        /* at least one readable descriptor */
+	bool named;       /* a claim leads to it */
+	bool capped;      /* only unrecognised listening descendants hold it */
+	bool tied;        /* only processes that are tied to the server do */
+	bool unaccounted; /* the server holds memory or devices besides */
+	bool whole;       /* the file is as long as its header promises */
+	bool older;       /* not younger than the process that loads it */
 	bool io_known;
 	uint64_t read_bytes; /* asked of read(2) by one process of the group */
 	uint64_t memory_bytes; /* it holds without a file */

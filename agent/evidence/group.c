@@ -28,8 +28,8 @@ base_name(const struct wd_bytes *path)
 	return last;
 }
 
-static bool
-is_manager(const struct wd_process *process)
+bool
+wd_look_is_manager(const struct wd_process *process)
 {
 	struct wd_slice name = base_name(&process->exe_path);
 	size_t i;
@@ -127,8 +127,8 @@ too_many(struct wd_look *look, struct wd_error *err)
 
 /* Adds the facts of one process. `*index` is WD_NONE when it has gone, or when
  * there are too many. */
-static enum wd_status
-add_member(struct wd_look *look, pid_t pid, enum wd_member_role role,
+enum wd_status
+wd_look_add_member(struct wd_look *look, pid_t pid, enum wd_member_role role,
     size_t *index, struct wd_error *err)
 {
 	struct wd_member *member;
@@ -205,8 +205,8 @@ wd_look_owners_of(
 	return WD_OK;
 }
 
-static enum wd_status
-group_add(struct wd_group *group, size_t member)
+enum wd_status
+wd_group_add(struct wd_group *group, size_t member)
 {
 	size_t i;
 
@@ -251,8 +251,8 @@ parent_of(const struct wd_look *look, pid_t pid)
 	return 0;
 }
 
-static bool
-descends_from(const struct wd_look *look, pid_t pid, pid_t ancestor)
+bool
+wd_look_descends_from(const struct wd_look *look, pid_t pid, pid_t ancestor)
 {
 	size_t steps;
 
@@ -301,7 +301,7 @@ handed_over(const struct wd_look *look, const struct wd_group *group,
 		    &look->members[group->members[i]];
 
 		if (other != member && was_activated(&other->process) &&
-		    descends_from(look, other->pid, member->pid))
+		    wd_look_descends_from(look, other->pid, member->pid))
 			return true;
 	}
 	return false;
@@ -313,7 +313,8 @@ has_server(const struct wd_look *look, const struct wd_group *group)
 	size_t i;
 
 	for (i = 0; i < group->member_count; i++)
-		if (!is_manager(&look->members[group->members[i]].process))
+		if (!wd_look_is_manager(
+			&look->members[group->members[i]].process))
 			return true;
 	return false;
 }
@@ -327,7 +328,7 @@ static bool
 is_activator(struct wd_look *look, const struct wd_group *group,
     const struct wd_member *member)
 {
-	bool manager = is_manager(&member->process);
+	bool manager = wd_look_is_manager(&member->process);
 
 	if (!manager && !handed_over(look, group, member))
 		return false;
@@ -368,8 +369,8 @@ may_serve_with(const struct wd_look *look, pid_t pid,
 	bool same = true;
 
 	*st = WD_OK;
-	if (!owner->candidate || is_manager(&owner->process) ||
-	    !descends_from(look, pid, owner->pid))
+	if (!owner->candidate || wd_look_is_manager(&owner->process) ||
+	    !wd_look_descends_from(look, pid, owner->pid))
 		return false;
 	if (owner->pid != 1)
 		return true;
@@ -402,10 +403,11 @@ add_descendants(
 			return wd_fail(err, st, "group: out of memory");
 		if (j == owners)
 			continue;
-		st = add_member(look, pid, WD_MEMBER_DESCENDANT, &index, err);
+		st = wd_look_add_member(
+		    look, pid, WD_MEMBER_DESCENDANT, &index, err);
 		group->lost_member |= index == WD_NONE;
 		if (st == WD_OK && index != WD_NONE)
-			st = group_add(group, index);
+			st = wd_group_add(group, index);
 		if (st != WD_OK)
 			return st;
 	}
@@ -433,13 +435,14 @@ new_group(struct wd_look *look, pid_t *owners, size_t count, size_t *index,
 	group->owners = owners;
 	group->owner_count = count;
 	for (i = 0; i < count && st == WD_OK; i++) {
-		st = add_member(look, owners[i], WD_MEMBER_OWNER, &member, err);
+		st = wd_look_add_member(
+		    look, owners[i], WD_MEMBER_OWNER, &member, err);
 		group->lost_member |= member == WD_NONE;
 		if (st == WD_OK && member != WD_NONE) {
 			/* It may have been met as somebody's descendant. */
 			if (look->members[member].role == WD_MEMBER_DESCENDANT)
 				look->members[member].role = WD_MEMBER_OWNER;
-			st = group_add(group, member);
+			st = wd_group_add(group, member);
 		}
 	}
 	if (st != WD_OK)

@@ -57,13 +57,14 @@ group_release(struct wd_group *group)
 	wd_run_settings_release(&group->run);
 }
 
-static void
-member_release(struct wd_member *member)
+void
+wd_member_release(struct wd_member *member)
 {
 	wd_process_release(&member->process);
 	wd_mappings_release(&member->mappings);
 	wd_descriptors_release(&member->descriptors);
 	wd_device_uses_release(&member->devices);
+	wd_free(member->ties);
 }
 
 void
@@ -74,7 +75,7 @@ wd_look_release(struct wd_look *look)
 	for (i = 0; i < look->group_count; i++)
 		group_release(&look->groups[i]);
 	for (i = 0; i < look->member_count; i++)
-		member_release(&look->members[i]);
+		wd_member_release(&look->members[i]);
 	wd_free(look->groups);
 	wd_free(look->members);
 	wd_free(look->listener_group);

@@ -10,6 +10,9 @@
  *   members    group.c    who holds them, and who serves with those (who has
  *              glance.c   weights at all is a candidate), and what they have on
  *              devices.c  devices
+ *              children.c
+ *              ties.c     and who is tied to those, see ties.h
+ *              tied.c
  *   held       held.c     the objects that members have mapped or open
  *   claims     claims.c   what command lines and environments name
  *   models     models.c   bundles made of held (or only named) files, and of
@@ -32,6 +35,13 @@ enum wd_member_role {
 	WD_MEMBER_ACTIVATOR,     /* shown, no candidate */
 	WD_MEMBER_ORPHAN_HOLDER, /* shown, no candidate */
 	WD_MEMBER_ORPHAN_WEIGHTS,
+	WD_MEMBER_TIED, /* see ties.h */
+};
+
+enum wd_tie_kind { WD_TIE_PIPE, WD_TIE_UNIX_SOCKET, WD_TIE_SHARED_MEMORY };
+struct wd_tie {
+	enum wd_tie_kind kind;
+	pid_t pid; /* the member at the other end */
 };
 
 /* A process that is part of the answer. */
@@ -51,6 +61,8 @@ struct wd_member {
 	 * holds: its own start, or that of the oldest ancestor from which it
 	 * was forked without an exec. */
 	int64_t load_start_ns;
+	struct wd_tie *ties; /* WD_MEMBER_TIED: by what */
+	size_t tie_count, tie_capacity;
 };
 
 /* One way in which a member holds an object. */
@@ -258,6 +270,7 @@ struct wd_look {
 #define WD_NONE SIZE_MAX
 
 void wd_look_release(struct wd_look *look);
+void wd_member_release(struct wd_member *member);
 
 /* attest.c: the listeners that the question asks for; `*found` is whole, also
  * on failure. */
@@ -316,6 +329,28 @@ Weightd__V1__OwnersState wd_look_owners_state(
  * not there yet. Takes over `owners` (sorted, distinct). Errors: WD_NOMEM. */
 enum wd_status wd_look_group_of(struct wd_look *look, pid_t *owners,
     size_t count, size_t *index, struct wd_error *err) WD_MUST_CHECK;
+
+/* group.c: adds the facts of one process. `*index` is WD_NONE when it has gone,
+ * or when there are too many. One that is a member already keeps its role.
+ * Errors: WD_NOMEM. */
+enum wd_status wd_look_add_member(struct wd_look *look, pid_t pid,
+    enum wd_member_role role, size_t *index,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* group.c: into the group, once. Errors: WD_NOMEM. */
+enum wd_status wd_group_add(
+    struct wd_group *group, size_t member) WD_MUST_CHECK;
+
+/* group.c: by the process table; false for a process itself. */
+bool wd_look_descends_from(
+    const struct wd_look *look, pid_t pid, pid_t ancestor);
+
+/* group.c: a service manager, by its program. */
+bool wd_look_is_manager(const struct wd_process *process);
+
+/* attest.c: an owner that looks as if it had only inherited its socket. */
+bool wd_look_may_be_left_over(
+    struct wd_look *look, const struct wd_member *member);
 
 /* children.c: takes children that serve for themselves out of the group, with
  * all that descends from them, and makes each a hop. Errors: WD_NOMEM. */

@@ -51,6 +51,8 @@ role(enum wd_member_role role)
 		return WEIGHTD__V1__PROCESS_ROLE__PROCESS_ROLE_ACTIVATOR;
 	case WD_MEMBER_ORPHAN_HOLDER:
 		return WEIGHTD__V1__PROCESS_ROLE__PROCESS_ROLE_ORPHAN_HOLDER;
+	case WD_MEMBER_TIED:
+		return WEIGHTD__V1__PROCESS_ROLE__PROCESS_ROLE_TIED;
 	case WD_MEMBER_ORPHAN_WEIGHTS:
 		return WEIGHTD__V1__PROCESS_ROLE__PROCESS_ROLE_ORPHAN_WEIGHTS;
 	}
@@ -253,6 +255,29 @@ say_devices(struct wd_build *b, const struct wd_member *member,
 	}
 }
 
+static void
+say_ties(struct wd_build *b, const struct wd_member *member,
+    Weightd__V1__Process *out)
+{
+	static const Weightd__V1__Tie__Kind kinds[] = {
+		[WD_TIE_PIPE] = WEIGHTD__V1__TIE__KIND__KIND_PIPE,
+		[WD_TIE_UNIX_SOCKET] = WEIGHTD__V1__TIE__KIND__KIND_UNIX_SOCKET,
+		[WD_TIE_SHARED_MEMORY] =
+		    WEIGHTD__V1__TIE__KIND__KIND_SHARED_MEMORY,
+	};
+	size_t i;
+
+	for (i = 0; i < member->tie_count; i++) {
+		Weightd__V1__Tie *tie =
+		    WD_BUILD_ADD(b, out, ties, &weightd__v1__tie__descriptor);
+
+		if (tie == NULL)
+			return;
+		tie->kind = kinds[member->ties[i].kind];
+		tie->pid = member->ties[i].pid;
+	}
+}
+
 void
 wd_say_process(struct wd_build *b, const struct wd_look *look,
     const struct wd_member *member, Weightd__V1__Process *out)
@@ -275,6 +300,7 @@ wd_say_process(struct wd_build *b, const struct wd_look *look,
 	out->counters_sight = sight(p->io_status);
 	say_other_ports(b, look, member, out);
 	say_devices(b, member, out);
+	say_ties(b, member, out);
 	if (member->role == WD_MEMBER_ORPHAN_HOLDER)
 		WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_HOLDER));
 	if (member->role == WD_MEMBER_ORPHAN_WEIGHTS)

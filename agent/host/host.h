@@ -215,7 +215,8 @@ struct wd_process {
 /* One row of the process table. */
 struct wd_pid {
 	pid_t pid, ppid;
-	uint64_t start; /* as wd_identity.start */
+	uint64_t start;  /* as wd_identity.start */
+	pid_t sid, pgid; /* 0: not seen */
 };
 struct wd_pids {
 	struct wd_pid *items; /* sorted by pid */
@@ -351,6 +352,12 @@ struct wd_host_identity {
 
 struct wd_host;
 
+/* See host/ends.h. */
+struct wd_ends_wanted;
+struct wd_ends;
+struct wd_object_number;
+struct wd_mappers;
+
 struct wd_host_ops {
 	enum wd_status (*identity)(struct wd_host *host,
 	    struct wd_host_identity *identity, struct wd_error *err);
@@ -407,6 +414,14 @@ struct wd_host_ops {
 	    const struct wd_process *process,
 	    const struct wd_descriptors *descriptors,
 	    const struct wd_deadline *deadline, struct wd_device_uses *found,
+	    struct wd_error *err);
+	enum wd_status (*ends)(struct wd_host *host,
+	    const struct wd_ends_wanted *wanted,
+	    const struct wd_deadline *deadline, struct wd_ends *found,
+	    struct wd_error *err);
+	enum wd_status (*mappers)(struct wd_host *host,
+	    const struct wd_object_number *objects, size_t count,
+	    const struct wd_deadline *deadline, struct wd_mappers *found,
 	    struct wd_error *err);
 	void (*free)(struct wd_host *host);
 };

@@ -184,7 +184,8 @@ role_words(Weightd__V1__ProcessRole role)
 		{ ROLE(ORPHAN_HOLDER),
 		    "seems to have only inherited the listener" },
 		{ ROLE(ORPHAN_WEIGHTS),
-		    "holds weights of a server that is gone" },
+		    "holds weights; whoever started it is gone" },
+		{ ROLE(TIED), "tied to a member" },
 	};
 
 	return WD_WORD(words, role, "role not known");
@@ -335,6 +336,30 @@ show_identity(struct wd_page *page, const Weightd__V1__Process *process,
 }
 
 static void
+show_ties(struct wd_page *page, const Weightd__V1__Process *process)
+{
+	static const struct wd_word words[] = {
+		{ WEIGHTD__V1__TIE__KIND__KIND_PIPE, "a pipe" },
+		{ WEIGHTD__V1__TIE__KIND__KIND_UNIX_SOCKET, "a unix socket" },
+		{ WEIGHTD__V1__TIE__KIND__KIND_SHARED_MEMORY, "shared memory" },
+	};
+	size_t i;
+
+	if (process->n_ties == 0)
+		return;
+	wd_page_key(page, 1, "tied");
+	for (i = 0; i < process->n_ties && i < MAX_ROWS; i++)
+		(void)wd_buf_printf(page->out, "%sby %s to %" PRId32,
+		    i == 0 ? "" : ", ",
+		    WD_WORD(words, process->ties[i]->kind, "something"),
+		    process->ties[i]->pid);
+	if (i < process->n_ties)
+		(void)wd_buf_printf(
+		    page->out, ", %zu more", process->n_ties - i);
+	wd_page_end(page);
+}
+
+static void
 show_process(struct wd_page *page, const Weightd__V1__Process *process,
     bool by_connection)
 {
@@ -345,6 +370,7 @@ show_process(struct wd_page *page, const Weightd__V1__Process *process,
 	show_text_line(page, "container", process->container);
 	show_devices(page, process);
 	show_other_ports(page, process);
+	show_ties(page, process);
 	show_flags_line(page, 1, process->flags, process->n_flags);
 }
 

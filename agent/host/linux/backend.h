@@ -169,6 +169,14 @@ struct wd_shown {
 struct wd_shown wd_linux_shown(const struct wd_linux *lx, pid_t pid,
     struct wd_slice text, const struct wd_object_id *id);
 
+/* Walks the descriptors of every process for the wanted sockets and pipes:
+ * what is found goes to `ends`, unsorted; what was seen, and what not, to
+ * `seen`, without items. On failure both are half filled. (walk.c) */
+enum wd_status wd_linux_walk(struct wd_linux *lx,
+    const struct wd_ends_wanted *wanted, const struct wd_deadline *deadline,
+    struct wd_ends *ends, struct wd_holders *seen,
+    struct wd_error *err) WD_MUST_CHECK;
+
 /* ---- the operations
  * --------------------------------------------------------*/
 
@@ -211,5 +219,10 @@ enum wd_status wd_linux_unix_pairs(struct wd_host *, const struct wd_deadline *,
 enum wd_status wd_linux_device_uses(struct wd_host *, const struct wd_process *,
     const struct wd_descriptors *, const struct wd_deadline *,
     struct wd_device_uses *, struct wd_error *);
+enum wd_status wd_linux_ends(struct wd_host *, const struct wd_ends_wanted *,
+    const struct wd_deadline *, struct wd_ends *, struct wd_error *);
+enum wd_status wd_linux_mappers(struct wd_host *,
+    const struct wd_object_number *, size_t, const struct wd_deadline *,
+    struct wd_mappers *, struct wd_error *);
 
 #endif

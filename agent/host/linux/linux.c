@@ -108,6 +108,8 @@ static const struct wd_host_ops linux_ops = {
 	.connections = wd_linux_connections,
 	.unix_pairs = wd_linux_unix_pairs,
 	.device_uses = wd_linux_device_uses,
+	.ends = wd_linux_ends,
+	.mappers = wd_linux_mappers,
 	.free = linux_free,
 };
 

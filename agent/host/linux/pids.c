@@ -114,8 +114,8 @@ add_row(struct wd_linux *lx, pid_t pid, struct wd_pids *found,
 	    sizeof(*found->items), WD_MAX_PROCESSES);
 	found->items = items;
 	if (st == WD_OK)
-		found->items[found->count++] =
-		    (struct wd_pid){ pid, stat.ppid, stat.start_ticks };
+		found->items[found->count++] = (struct wd_pid){ pid, stat.ppid,
+			stat.start_ticks, stat.sid, stat.pgid };
 	return st;
 }
 

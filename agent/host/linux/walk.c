@@ -19,6 +19,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "host/ends.h"
 #include "host/linux/backend.h"
 #include "host/linux/procfs.h"
 
@@ -29,8 +30,11 @@
 
 struct walk {
 	const struct wd_linux *lx;
-	const uint64_t *inodes; /* sorted */
+	const uint64_t *inodes; /* of sockets, sorted */
 	size_t inode_count;
+	const uint64_t *pipes; /* sorted */
+	size_t pipe_count;
+	struct wd_ends *ends;
 	const struct wd_deadline *deadline;
 	const struct wd_pid_list *pids;
 	atomic_size_t next;
@@ -42,7 +46,7 @@ struct walk {
 /* What one thread found; nothing is shared. */
 struct worker {
 	struct walk *walk;
-	struct wd_holder *items;
+	struct wd_end *items;
 	size_t count, capacity;
 	size_t seen, vanished;
 	struct wd_pid_list denied;
@@ -63,37 +67,61 @@ compare_inodes(const void *a, const void *b)
 }
 
 static bool
-is_asked(const struct walk *walk, uint64_t inode)
+is_asked(const struct walk *walk, uint64_t inode, bool is_pipe)
 {
-	return bsearch(&inode, walk->inodes, walk->inode_count, sizeof(inode),
-		   compare_inodes) != NULL;
+	const uint64_t *inodes = is_pipe ? walk->pipes : walk->inodes;
+	size_t count = is_pipe ? walk->pipe_count : walk->inode_count;
+
+	return count > 0 &&
+	    bsearch(&inode, inodes, count, sizeof(inode), compare_inodes) !=
+	    NULL;
 }
 
 static enum wd_status
-add_holder(struct worker *worker, struct wd_holder holder)
+add_end(struct worker *worker, struct wd_end end)
 {
 	void *items = worker->items;
 	enum wd_status st = wd_grow(&items, worker->count, &worker->capacity,
-	    sizeof(holder), WD_MAX_HOLDERS);
+	    sizeof(end), WD_MAX_HOLDERS);
 
 	worker->items = items;
 	if (st == WD_OK)
-		worker->items[worker->count++] = holder;
+		worker->items[worker->count++] = end;
 	return st;
 }
 
-/* The inode of a link "socket:[N]"; 0 for all others. */
+/* The inode of a link "socket:[N]" or "pipe:[N]"; 0 for all others. */
 static uint64_t
-socket_inode(const char *text, ssize_t len)
+inode_of_link(const char *text, ssize_t len, bool *is_pipe)
 {
 	uint64_t inode = 0;
-	ssize_t i;
+	ssize_t i = 0;
 
-	if (len < 10 || memcmp(text, "socket:[", 8) != 0)
+	*is_pipe = len > 6 && memcmp(text, "pipe:[", 6) == 0;
+	if (*is_pipe)
+		i = 6;
+	else if (len > 8 && memcmp(text, "socket:[", 8) == 0)
+		i = 8;
+	if (i == 0)
 		return 0;
-	for (i = 8; i < len && text[i] >= '0' && text[i] <= '9'; i++)
+	for (; i < len && text[i] >= '0' && text[i] <= '9'; i++)
 		inode = inode * 10 + (uint64_t)(text[i] - '0');
 	return i == len - 1 && text[i] == ']' ? inode : 0;
+}
+
+/* Which end of a pipe it is: the link's own permission bits tell. */
+static enum wd_status
+take_mode(int folder, const char *name, struct wd_end *end)
+{
+	struct stat stat;
+
+	if (!end->is_pipe)
+		return WD_OK;
+	if (fstatat(folder, name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
+		return wd_status_from_errno(errno);
+	end->readable = stat.st_mode & S_IRUSR;
+	end->writable = stat.st_mode & S_IWUSR;
+	return WD_OK;
 }
 
 static enum wd_status
@@ -102,7 +130,8 @@ take_descriptor(
 {
 	char text[64];
 	ssize_t len = readlinkat(folder, name, text, sizeof(text));
-	uint64_t inode;
+	struct wd_end end = { .pid = pid, .tid = tid };
+	enum wd_status st;
 
 	/* ENOENT: closed since it was listed, or the process ended, which the
 	 * list itself then tells. */
@@ -110,11 +139,14 @@ take_descriptor(
 		return errno == ENOENT || errno == ENAMETOOLONG ?
 		    WD_OK :
 		    wd_status_from_errno(errno);
-	inode = socket_inode(text, len);
-	if (inode == 0 || !is_asked(worker->walk, inode))
+	end.inode = inode_of_link(text, len, &end.is_pipe);
+	if (end.inode == 0 || !is_asked(worker->walk, end.inode, end.is_pipe))
 		return WD_OK;
-	return add_holder(worker,
-	    (struct wd_holder){ inode, pid, tid, wd_name_number(name) });
+	end.fd = wd_name_number(name);
+	st = take_mode(folder, name, &end);
+	if (st == WD_GONE)
+		return WD_OK;
+	return st == WD_OK ? add_end(worker, end) : st;
 }
 
 static enum wd_status
@@ -162,7 +194,7 @@ drop_shared(struct worker *worker, size_t first, size_t leaders)
 	size_t i, j, kept = leaders;
 
 	for (i = leaders; i < worker->count; i++) {
-		const struct wd_holder *item = &worker->items[i];
+		const struct wd_end *item = &worker->items[i];
 
 		for (j = first; j < leaders; j++)
 			if (worker->items[j].inode == item->inode &&
@@ -288,22 +320,29 @@ move_pids(struct wd_pid_list *from, struct wd_pid_list *to)
 }
 
 static enum wd_status
-collect(struct worker *worker, struct walk *walk, struct wd_holders *found)
+keep_end(struct wd_ends *found, const struct wd_end *end)
 {
 	void *items = found->items;
+	enum wd_status st = wd_grow(&items, found->count, &found->capacity,
+	    sizeof(*found->items), WD_MAX_HOLDERS);
+
+	found->items = items;
+	if (st == WD_OK)
+		found->items[found->count++] = *end;
+	return st;
+}
+
+static enum wd_status
+collect(struct worker *worker, struct walk *walk, struct wd_holders *found)
+{
 	enum wd_status st = worker->status;
 	size_t i;
 
 	found->processes_seen += worker->seen;
 	found->vanished += worker->vanished;
 	walk->late += worker->late;
-	for (i = 0; i < worker->count && st == WD_OK; i++) {
-		st = wd_grow(&items, found->count, &found->capacity,
-		    sizeof(*found->items), WD_MAX_HOLDERS);
-		found->items = items;
-		if (st == WD_OK)
-			found->items[found->count++] = worker->items[i];
-	}
+	for (i = 0; i < worker->count && st == WD_OK; i++)
+		st = keep_end(walk->ends, &worker->items[i]);
 	if (st == WD_OK)
 		st = move_pids(&worker->denied, &walk->denied);
 	return st == WD_OK ? move_pids(&worker->odd, &walk->odd) : st;
@@ -483,20 +522,6 @@ report_gaps(struct walk *walk, struct wd_holders *found)
 	    "the deadline came first");
 }
 
-static int
-compare_holders(const void *a, const void *b)
-{
-	const struct wd_holder *x = a, *y = b;
-
-	if (x->inode != y->inode)
-		return x->inode < y->inode ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return (x->fd > y->fd) - (x->fd < y->fd);
-}
-
 static enum wd_status
 sorted_inodes(const uint64_t *inodes, size_t count, uint64_t **sorted,
     size_t *sorted_count)
@@ -524,7 +549,7 @@ look(struct walk *walk, struct wd_holders *found, struct wd_error *err)
 	    wd_linux_hidden_processes(walk->lx, &found->blinds, &hidden);
 
 	found->complete = !hidden;
-	if (st == WD_OK && walk->inode_count > 0)
+	if (st == WD_OK && walk->inode_count + walk->pipe_count > 0)
 		st = walk_rounds(walk, found, err);
 	if (st == WD_OK)
 		st = report_gaps(walk, found);
@@ -537,25 +562,24 @@ look(struct walk *walk, struct wd_holders *found, struct wd_error *err)
 }
 
 enum wd_status
-wd_linux_holders(struct wd_host *host, const uint64_t *inodes,
-    size_t inode_count, const struct wd_deadline *deadline,
-    struct wd_holders *found, struct wd_error *err)
+wd_linux_walk(struct wd_linux *lx, const struct wd_ends_wanted *wanted,
+    const struct wd_deadline *deadline, struct wd_ends *ends,
+    struct wd_holders *seen, struct wd_error *err)
 {
-	WD_CLEANUP(wd_free_scoped) uint64_t *sorted = NULL;
-	struct walk walk = { .lx = wd_linux_of(host), .deadline = deadline };
-	enum wd_status st =
-	    sorted_inodes(inodes, inode_count, &sorted, &walk.inode_count);
+	WD_CLEANUP(wd_free_scoped) uint64_t *sockets = NULL;
+	WD_CLEANUP(wd_free_scoped) uint64_t *pipes = NULL;
+	struct walk walk = { .lx = lx, .deadline = deadline, .ends = ends };
+	enum wd_status st = sorted_inodes(
+	    wanted->sockets, wanted->socket_count, &sockets, &walk.inode_count);
 
-	walk.inodes = sorted;
 	if (st == WD_OK)
-		st = look(&walk, found, err);
+		st = sorted_inodes(wanted->pipes, wanted->pipe_count, &pipes,
+		    &walk.pipe_count);
+	walk.inodes = sockets;
+	walk.pipes = pipes;
+	if (st == WD_OK)
+		st = look(&walk, seen, err);
 	wd_pid_list_release(&walk.denied);
 	wd_pid_list_release(&walk.odd);
-	if (found->count > 1)
-		qsort(found->items, found->count, sizeof(*found->items),
-		    compare_holders);
-	if (st != WD_OK)
-		return wd_fail(
-		    err, st, "looking for the holders: %s", wd_status_name(st));
-	return WD_OK;
+	return st;
 }
