@@ -143,6 +143,21 @@ hold_of_mapping(size_t member, size_t index, const struct wd_mapping *row)
 	return hold;
 }
 
+/* A network file system that lost the handle finds the object anew when it is
+ * asked again, if it is still there. */
+static enum wd_status
+open_held(struct wd_look *look, const struct wd_object_ref *ref,
+    const struct wd_mapping *row, struct wd_file *file)
+{
+	enum wd_status st =
+	    wd_host_open_object(look->with->host, ref, row, file, NULL);
+
+	if (st == WD_STALE)
+		st =
+		    wd_host_open_object(look->with->host, ref, row, file, NULL);
+	return st;
+}
+
 static enum wd_status
 open_mapping(struct wd_look *look, struct wd_group *group, size_t member,
     const struct wd_mapping *row, size_t *index)
@@ -153,7 +168,7 @@ open_mapping(struct wd_look *look, struct wd_group *group, size_t member,
 	struct wd_file file = { .fd = -1 };
 	enum wd_status st;
 
-	st = wd_host_open_object(look->with->host, &ref, row, &file, NULL);
+	st = open_held(look, &ref, row, &file);
 	if (st == WD_NOMEM)
 		return st;
 	if (st == WD_GONE)
@@ -213,7 +228,7 @@ hold_descriptor(struct wd_look *look, struct wd_group *group, size_t member,
 	enum wd_status st;
 	size_t index;
 
-	st = wd_host_open_object(look->with->host, &ref, NULL, &file, NULL);
+	st = open_held(look, &ref, NULL, &file);
 	/* A descriptor that was closed meanwhile is everyday life. */
 	if (st == WD_GONE || st == WD_INVALID)
 		return WD_OK;

@@ -42,6 +42,9 @@ GOOD = {
     "agent/store/s.c": '#include "base/a.h"\n\n#include <sqlite3.h>\n',
     "agent/host/linux/l.c": "#ifdef __linux__\n#include <linux/fs.h>\n#endif\n",
     "agent/main.c": '#include "base/a.h"\n',
+    "tests/unit/t.c": "START_TEST(one)\n",
+    "tests/FIELD-CASES.md": "| A1 | x | `unit/t.c` one |\n"
+                            "| A2 | x | not on this system |\n",
 }
 
 LONG = "int\nlong_one(void)\n{\n" + "\ta();\n" * 91 + "}\n"
@@ -92,6 +95,14 @@ CASES = [
     ("shape.py", "agent/base/a.c", "\n" * 651, "lines; at most"),
     ("shape.py", "agent/base/a.c", LONG, "long_one has 91 lines"),
     ("shape.py", "agent/base/a.c", LONG.replace("\ta();\n", "", 1), None),
+    ("field_cases.py", "tests/unit/t.c", "START_TEST(one_more)\n",
+     "no test one"),
+    ("field_cases.py", "tests/FIELD-CASES.md", "| A1 | x | `unit/u.c` one |\n",
+     "no test one"),
+    ("field_cases.py", "tests/FIELD-CASES.md", "| A1 | x | `unit/t.c` |\n",
+     "is wanted"),
+    ("field_cases.py", "tests/FIELD-CASES.md",
+     "| A1 | x | y |\n| A1 | x | z |\n", "twice"),
     ("format.sh", "agent/base/a.h", None, None),
     ("format.sh", "agent/base/a.c", "int a;   int b;\n", "clang-format"),
     ("headers_alone.sh", "agent/base/a.h", None, None),

@@ -41,8 +41,8 @@ static const struct blind_row {
 } blind_rows[] = {
 	{ "/m/m.gguf", "/processes/100/mappings/items/0/open_status",
 	    "'denied'", true },
-	{ "/m/m.gguf", "/processes/100/mappings/items/0/open_status", "'stale'",
-	    true },
+	{ "/m/m.gguf", "/processes/100/mappings/items/0/open_status",
+	    "'stale handle'", true },
 	{ "process 100", "/processes/100/mappings/status", "'denied'", true },
 	{ "process 100", "/processes/100/mappings/complete", "false", true },
 	{ "process 100", "/processes/100/descriptors/status", "'denied'",

@@ -169,6 +169,45 @@ START_TEST(a_rewrite_with_an_old_mtime)
 }
 END_TEST
 
+/* E3: chmod, or one link more. One re-hash, and the digest is the same. */
+START_TEST(only_metadata_changed)
+{
+	struct wd_sha256 digest = scene_sha256(&s, "m.gguf");
+
+	scene_ask(&s);
+	scene_put(&s, "/files/m.gguf/ctime_ns", "1699999001000000000");
+	scene_ask(&s);
+	ck_assert_int_eq(state(), STATE(COMPUTED));
+	scene_ask(&s);
+	ck_assert_int_eq(state(), STATE(CACHED));
+	ck_assert(scene_digest_is(
+	    scene_model(&s, 0)->bundle->files[0]->sha256, &digest));
+}
+END_TEST
+
+/* E8: the handle is stale once, and found again; or it stays so. */
+START_TEST(a_stale_handle)
+{
+	const char *at = "/processes/100/mappings/items/0/open_status";
+
+	scene_put(&s, at, "'stale handle'");
+	if (_i == 0)
+		scene_after(&s, "open_object", 1, at, NULL);
+	scene_ask(&s);
+	if (_i == 0) {
+		ck_assert_int_eq(s.all->grade, GRADE(RESIDENT));
+		ck_assert_int_eq(
+		    scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+		return;
+	}
+	ck_assert(scene_blind(&s, SCOPE(WEIGHTS), "/m/m.gguf"));
+	ck_assert_ptr_nonnull(
+	    strstr(s.all->blind_spots[0]->reason, "stale handle"));
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
 /* ---- not to be had ------------------------------------------------------- */
 
 START_TEST(headers_only)
@@ -416,6 +455,8 @@ WD_LOOP(what_is_not_believed, not_to_be_remembered);
 WD_TEST(long_enough_ago_is_remembered);
 WD_TEST(a_writer_after_hashing);
 WD_TEST(a_rewrite_with_an_old_mtime);
+WD_TEST(only_metadata_changed);
+tcase_add_loop_test(tcase, a_stale_handle, 0, 2);
 WD_TEST(headers_only);
 WD_TEST(pending_at_the_deadline);
 WD_LOOP(a_file_younger_than_the_process, moments);
