@@ -204,6 +204,33 @@ folder_close(void *ctx, struct wd_source *source)
 	*source = (struct wd_source){ .read = NULL };
 }
 
+#define LINK_BYTES 4096
+
+enum wd_status
+wd_folder_link(
+    int fd, struct wd_slice name, struct wd_buf *text, struct wd_error *err)
+{
+	char name_text[NAME_BYTES + 1];
+	uint8_t *space;
+	ssize_t len;
+
+	if (!wd_folder_name_allowed(name))
+		return wd_fail(err, WD_INVALID, "no name of a file");
+	memcpy(name_text, name.data, name.len);
+	name_text[name.len] = '\0';
+	if (wd_buf_reserve(text, LINK_BYTES, &space) != WD_OK)
+		return wd_fail(err, text->status, "no room for a link");
+	len = readlinkat(fd, name_text, (char *)space, LINK_BYTES);
+	if (len < 0 && errno == EINVAL)
+		return wd_fail(err, WD_INVALID, "it is no link");
+	if (len < 0 && errno == ENOENT)
+		return wd_fail(err, WD_NOTFOUND, "the link is not there");
+	if (len < 0)
+		return wd_fail_errno(err, errno, "cannot read the link");
+	wd_buf_advance(text, (size_t)len);
+	return WD_OK;
+}
+
 static enum wd_status
 list_entries(DIR *dir, bool (*each)(void *each_ctx, struct wd_slice name),
     void *each_ctx, struct wd_error *err)

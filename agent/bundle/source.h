@@ -71,6 +71,13 @@ struct wd_folder {
 /* Whether `name` may be asked of a folder (see above; at most 255 bytes). */
 bool wd_folder_name_allowed(struct wd_slice name);
 
+/* Appends the text of the symbolic link `name` in an open directory, as it
+ * stands; nothing is followed. Errors: WD_INVALID (no name, or no link),
+ * WD_NOTFOUND, WD_LIMIT (longer than the buffer may become), WD_NOMEM, WD_IO.
+ */
+enum wd_status wd_folder_link(int fd, struct wd_slice name, struct wd_buf *text,
+    struct wd_error *err) WD_MUST_CHECK;
+
 /* A folder over an open directory descriptor, which stays the caller's. With
  * `beneath` no symbolic link is followed, so nothing leads out of it. */
 struct wd_folder_fd {

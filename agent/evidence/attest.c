@@ -209,6 +209,8 @@ find_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 		st = wd_look_claims(look, group, err);
 	if (st == WD_OK)
 		st = wd_look_models(look, group, err);
+	if (st == WD_OK)
+		st = wd_look_names(look, group, err);
 	return st;
 }
 

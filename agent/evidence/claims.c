@@ -9,53 +9,65 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "evidence/look.h"
+#include "evidence/claims.h"
 
 /* Bare words that are tried as paths, for each process. */
 #define MAX_BARE 256
 /* Folders that are looked into for all claims of a group. */
 #define MAX_FOLDERS 32
-#define MAX_FOLDER_NAMES 4096
-
-struct names {
-	struct wd_bytes *items;
-	size_t count, capacity;
-	enum wd_status status;
-};
 
 static bool
 collect_name(void *ctx, struct wd_slice name)
 {
-	struct names *names = ctx;
+	struct wd_entries *e = ctx;
+	enum wd_status st = wd_grow((void **)&e->items, e->count, &e->capacity,
+	    sizeof(*e->items), WD_MAX_FOLDER_ENTRIES);
 
-	if (names->count == MAX_FOLDER_NAMES)
-		return false;
-	names->status = wd_grow((void **)&names->items, names->count,
-	    &names->capacity, sizeof(*names->items), MAX_FOLDER_NAMES);
-	if (names->status != WD_OK)
-		return false;
-	memset(&names->items[names->count], 0, sizeof(*names->items));
-	names->status = wd_bytes_set(&names->items[names->count], name);
-	if (names->status != WD_OK)
-		return false;
-	names->count++;
-	return true;
+	if (st == WD_OK) {
+		memset(&e->items[e->count], 0, sizeof(*e->items));
+		st = wd_bytes_set(&e->items[e->count], name);
+	}
+	e->complete &= st == WD_OK;
+	if (st == WD_NOMEM)
+		e->status = st;
+	if (st == WD_OK)
+		e->count++;
+	return st == WD_OK;
 }
 
-static void
-names_release(struct names *names)
+void
+wd_entries_release(struct wd_entries *entries)
 {
 	size_t i;
 
-	for (i = 0; i < names->count; i++)
-		wd_bytes_release(&names->items[i]);
-	wd_free(names->items);
+	for (i = 0; i < entries->count; i++)
+		wd_bytes_release(&entries->items[i]);
+	wd_free(entries->items);
+	memset(entries, 0, sizeof(*entries));
 }
 
 static int
 compare_names(const void *a, const void *b)
 {
 	return wd_slice_compare(wd_bytes_slice(a), wd_bytes_slice(b));
+}
+
+enum wd_status
+wd_entries_read(int fd, struct wd_entries *entries)
+{
+	struct wd_folder_fd beneath = { fd, true };
+	struct wd_folder folder = wd_folder_over_fd(&beneath);
+	enum wd_status st;
+
+	memset(entries, 0, sizeof(*entries));
+	entries->complete = true;
+	st = folder.list(folder.ctx, collect_name, entries, NULL);
+	if (entries->status != WD_OK)
+		st = entries->status;
+	if (entries->count > 1)
+		qsort(entries->items, entries->count, sizeof(*entries->items),
+		    compare_names);
+	return st;
 }
 
 /* WD_FORMAT_UNKNOWN also when it cannot be read: a claim is not evidence. */
@@ -130,33 +142,51 @@ consider(struct wd_look *look, struct wd_group *group, struct wd_claim *claim,
 	return wd_bytes_set(&claim->path, wd_bytes_slice(path));
 }
 
+static uint8_t
+lower(uint8_t byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
+}
+
+/* In any letter case: "Q4_K_M" is asked for as "q4_k_m". */
+static bool
+contains(struct wd_slice name, struct wd_slice part)
+{
+	size_t at, i;
+
+	for (at = 0; at + part.len <= name.len; at++) {
+		for (i = 0; i < part.len; i++)
+			if (lower(name.data[at + i]) != lower(part.data[i]))
+				break;
+		if (i == part.len)
+			return true;
+	}
+	return false;
+}
+
 /* The file of a folder that somebody holds, else the first, in byte order of
  * names, that holds weights. */
 static enum wd_status
 follow_folder(struct wd_look *look, struct wd_group *group,
-    struct wd_claim *claim, pid_t pid, int fd)
+    struct wd_claim *claim, pid_t pid, int fd, struct wd_slice at,
+    struct wd_slice within)
 {
-	struct wd_folder_fd beneath = { fd, true };
-	struct wd_folder folder = wd_folder_over_fd(&beneath);
-	WD_CLEANUP(names_release) struct names names = { NULL, 0, 0, WD_OK };
+	WD_CLEANUP(wd_entries_release) struct wd_entries names;
 	WD_CLEANUP(wd_bytes_release) struct wd_bytes path = { NULL, 0 };
 	bool done = false;
-	enum wd_status st;
+	enum wd_status st = wd_entries_read(fd, &names);
 	size_t i;
 
-	st = folder.list(folder.ctx, collect_name, &names, NULL);
-	if (st == WD_NOMEM || names.status == WD_NOMEM)
-		return WD_NOMEM;
-	if (names.count > 1)
-		qsort(names.items, names.count, sizeof(*names.items),
-		    compare_names);
+	if (st == WD_NOMEM)
+		return st;
 	for (i = 0; i < names.count && !done; i++) {
 		struct wd_file file = { .fd = -1 };
 
+		if (!contains(wd_bytes_slice(&names.items[i]), within))
+			continue;
 		if (wd_deadline_passed(look->deadline))
 			break;
-		st = join(&path, wd_bytes_slice(&claim->value),
-		    wd_bytes_slice(&names.items[i]));
+		st = join(&path, at, wd_bytes_slice(&names.items[i]));
 		if (st == WD_OK)
 			st = wd_host_open_path(look->with->host, pid,
 			    wd_bytes_slice(&path), &file, NULL);
@@ -172,53 +202,40 @@ follow_folder(struct wd_look *look, struct wd_group *group,
 	return WD_OK;
 }
 
-/* Where the value leads, if it is a path of weights as the process sees it. */
-static enum wd_status
-follow(struct wd_look *look, struct wd_group *group, struct wd_claim *claim,
-    pid_t pid)
+enum wd_status
+wd_claim_follow(struct wd_look *look, struct wd_group *group,
+    struct wd_claim *claim, pid_t pid, struct wd_slice path,
+    struct wd_slice within)
 {
-	struct wd_slice value = wd_bytes_slice(&claim->value);
 	enum wd_bundle_format format;
 	enum wd_status st;
 	int fd = -1;
 
-	if (value.len == 0 || value.len >= WD_MAX_PATH ||
+	if (path.len == 0 || path.len >= WD_MAX_PATH ||
 	    claim->use == WD_CLAIM_NAME)
 		return WD_OK;
-	st =
-	    wd_host_open_path(look->with->host, pid, value, &claim->file, NULL);
+	st = wd_host_open_path(look->with->host, pid, path, &claim->file, NULL);
 	if (st == WD_OK) {
 		st = sniff(look, &claim->file, &format);
 		claim->leads_to_file = format != WD_FORMAT_UNKNOWN;
 		if (!claim->leads_to_file)
 			wd_file_release(&claim->file);
-		return st == WD_OK ? wd_bytes_set(&claim->path, value) : st;
+		return st == WD_OK ? wd_bytes_set(&claim->path, path) : st;
 	}
 	claim->file.fd = -1;
 	if (st == WD_NOMEM || group->folders >= MAX_FOLDERS)
 		return st == WD_NOMEM ? st : WD_OK;
-	st = wd_host_open_folder(look->with->host, pid, value, &fd, NULL);
+	st = wd_host_open_folder(look->with->host, pid, path, &fd, NULL);
 	if (st != WD_OK)
 		return st == WD_NOMEM ? st : WD_OK;
 	group->folders++;
-	st = follow_folder(look, group, claim, pid, fd);
+	st = follow_folder(look, group, claim, pid, fd, path, within);
 	(void)close(fd);
 	return st;
 }
 
-static void
-claim_release(struct wd_claim *claim)
-{
-	wd_free(claim->key);
-	wd_bytes_release(&claim->value);
-	wd_bytes_release(&claim->path);
-	wd_file_release(&claim->file);
-}
-
-/* Adds a claim. One whose key says nothing is kept only when its value leads
- * to weights. */
-static enum wd_status
-add_claim(struct wd_look *look, struct wd_group *group, size_t member,
+enum wd_status
+wd_claim_add(struct wd_look *look, struct wd_group *group, size_t member,
     Weightd__V1__Claim__Source source, struct wd_slice key,
     enum wd_claim_use use, bool keep, struct wd_slice value)
 {
@@ -234,7 +251,9 @@ add_claim(struct wd_look *look, struct wd_group *group, size_t member,
 	claim.key = wd_memdup0(key.data, key.len);
 	st = claim.key == NULL ? WD_NOMEM : wd_bytes_set(&claim.value, value);
 	if (st == WD_OK)
-		st = follow(look, group, &claim, look->members[member].pid);
+		st = wd_claim_follow(look, group, &claim,
+		    look->members[member].pid, wd_bytes_slice(&claim.value),
+		    (struct wd_slice){ NULL, 0 });
 	if (st == WD_OK && (keep || claim.leads_to_file))
 		st = wd_grow((void **)&group->claims, group->claim_count,
 		    &group->claim_capacity, sizeof(claim),
@@ -243,7 +262,7 @@ add_claim(struct wd_look *look, struct wd_group *group, size_t member,
 		group->claims[group->claim_count++] = claim;
 		return WD_OK;
 	}
-	claim_release(&claim);
+	wd_claim_release(&claim);
 	if (st != WD_LIMIT)
 		return st;
 	group->checked_claims = false;
@@ -316,7 +335,7 @@ take_claim(void *ctx, const struct wd_engine_claim *claim)
 	if (!claim->known && ++t->bare > MAX_BARE)
 		return true;
 	t->status =
-	    add_claim(t->look, t->group, t->member, source_of(claim->source),
+	    wd_claim_add(t->look, t->group, t->member, source_of(claim->source),
 		claim->key, use, claim->known, claim->value);
 	return t->status == WD_OK;
 }
@@ -338,6 +357,8 @@ wd_look_claims(
 		    !wd_engine_claims(
 			&look->members[t.member].process, take_claim, &t))
 			group->checked_claims = false;
+		if (look->members[t.member].candidate && t.status == WD_OK)
+			t.status = wd_claim_names(look, group, t.member, err);
 	}
 	if (t.status != WD_OK)
 		return wd_fail(err, t.status, "claims: out of memory");

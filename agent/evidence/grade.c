@@ -83,6 +83,11 @@ wd_grade_file(const struct wd_grade_facts *facts, const char **reason)
 			  "load";
 		return GRADE(CLAIMED);
 	}
+	if (facts->late) {
+		*reason = "named, but the name was set anew since the process "
+			  "started";
+		return GRADE(CLAIMED);
+	}
 	if (!facts->older) {
 		*reason = "named, but the file is younger than the process";
 		return GRADE(CLAIMED);
@@ -420,6 +425,7 @@ grade_weights(struct wd_look *look, struct wd_group *group,
 	facts.blind = file->blind;
 	facts.needed_bytes = needed;
 	facts.named = model->named;
+	facts.late = model->named && !model->named_in_time;
 	facts.whole = bf->present && bf->size_bytes >= bf->needed_bytes;
 	start_ns = load_start(look, group, file);
 	facts.older = file->fd >= 0 &&
@@ -461,7 +467,7 @@ settle_model(
 	model->incomplete = model->bundle->incomplete;
 	model->settings_checked = model->bundle->single_file ||
 	    model->bundle->format == WD_FORMAT_GGUF ||
-	    (model->folder_known &&
+	    (model->folder_known && !model->several_snapshots &&
 		model->folder_ns <=
 		    earliest_start(look, group, model) + look->host.tick_ns);
 	for (i = 0; i < model->file_count; i++) {

@@ -20,6 +20,7 @@ struct wd_grade_facts {
 	bool tied;        /* only processes that are tied to the server do */
 	bool unaccounted; /* the server holds memory or devices besides */
 	bool whole;       /* the file is as long as its header promises */
+	bool late;        /* all names that lead to it were set since then */
 	bool older;       /* not younger than the process that loads it */
 	bool io_known;
 	uint64_t read_bytes; /* asked of read(2) by one process of the group */

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "evidence/caches.h"
 
 void
 wd_split_path(
@@ -116,6 +117,35 @@ held_beside(const struct wd_home *home, struct wd_slice name)
 	return best;
 }
 
+/* A link of a hub's snapshot whose blob is gone: somebody may hold the blob,
+ * which alone is called so. */
+static size_t
+held_behind_link(const struct wd_home *home, struct wd_slice name)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf text;
+	struct wd_cache_place ours = wd_cache_place_of(home->path);
+	struct wd_slice folder, blob;
+	size_t i;
+
+	wd_buf_init(&text, 2 * WD_MAX_PATH);
+	if (ours.kind != WD_CACHE_HUB || home->folder_fd < 0 ||
+	    wd_folder_link(home->folder_fd, name, &text, NULL) != WD_OK)
+		return WD_NONE;
+	wd_split_path(wd_buf_slice(&text), &folder, &blob);
+	for (i = 0; i < home->group->held_count; i++) {
+		const struct wd_held *held = &home->group->held[i];
+		struct wd_cache_place theirs =
+		    wd_cache_place_of(wd_bytes_slice(&held->path));
+
+		if (held->open_status == WD_OK && held->file.fd >= 0 &&
+		    theirs.kind == WD_CACHE_HUB &&
+		    wd_slice_equal(theirs.root, ours.root) &&
+		    wd_slice_equal(theirs.blob, blob) && fit(home, held) > 0)
+			return i;
+	}
+	return WD_NONE;
+}
+
 bool
 wd_home_is_refused(const struct wd_home *home, struct wd_slice name)
 {
@@ -177,6 +207,8 @@ open_beside(void *ctx, struct wd_slice name, int *fd, struct wd_error *err)
 		return wd_fail(err, path.status, "the path is too long");
 	st = wd_host_open_path(home->look->with->host, home->view,
 	    wd_buf_slice(&path), &file, err);
+	if (st == WD_GONE && (held = held_behind_link(home, name)) != WD_NONE)
+		return give_held(home, name, held, fd);
 	if (st == WD_GONE)
 		return WD_NOTFOUND;
 	if (st != WD_OK)

@@ -27,6 +27,7 @@ struct wd_home {
 	struct wd_group *group;
 	size_t member; /* who holds or names the file */
 	pid_t view;    /* through whose root the path leads there; 0: none */
+	struct wd_slice path; /* of the file */
 	struct wd_slice folder;
 	int folder_fd; /* for listing; -1: not known */
 	struct wd_given *given;

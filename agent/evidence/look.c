@@ -12,10 +12,13 @@ held_release(struct wd_held *held)
 	wd_free(held->holds);
 }
 
-static void
-claim_release(struct wd_claim *claim)
+void
+wd_claim_release(struct wd_claim *claim)
 {
 	wd_free(claim->key);
+	wd_bytes_release(&claim->store);
+	wd_bytes_release(&claim->label);
+	wd_bytes_release(&claim->stored);
 	wd_bytes_release(&claim->value);
 	wd_bytes_release(&claim->path);
 	wd_file_release(&claim->file);
@@ -32,6 +35,14 @@ model_release(struct wd_model *model)
 		if (model->files[i].replaced)
 			wd_file_release(&model->files[i].path_file);
 	}
+	for (i = 0; i < model->name_count; i++) {
+		wd_free(model->names[i].name);
+		wd_free(model->names[i].leads_to);
+	}
+	for (i = 0; i < model->commit_count; i++)
+		wd_bytes_release(&model->commits[i]);
+	wd_free(model->names);
+	wd_free(model->commits);
 	wd_free(model->files);
 	wd_bytes_release(&model->path);
 	wd_bundle_free(&model->bundle);
@@ -45,7 +56,7 @@ group_release(struct wd_group *group)
 	for (i = 0; i < group->model_count; i++)
 		model_release(&group->models[i]);
 	for (i = 0; i < group->claim_count; i++)
-		claim_release(&group->claims[i]);
+		wd_claim_release(&group->claims[i]);
 	for (i = 0; i < group->held_count; i++)
 		held_release(&group->held[i]);
 	wd_free(group->models);

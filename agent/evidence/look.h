@@ -14,9 +14,12 @@
  *              ties.c     and who is tied to those, see ties.h
  *              tied.c
  *   held       held.c     the objects that members have mapped or open
- *   claims     claims.c   what command lines and environments name
+ *   claims     claims.c   what command lines and environments name, by path
+ *              claim_names.c  or by the name that a cache knows
  *   models     models.c   bundles made of held (or only named) files, and of
  *              home.c     the files beside them
+ *              snapshot.c
+ *   names      names.c    what leads to them now in caches, and what has moved
  *   digests    digests.c  their bytes
  *   grades     grade.c    how strong the evidence is (pure)
  *   message    message.c  the attestation
@@ -113,6 +116,13 @@ struct wd_claim {
 	struct wd_bytes path; /* as the process would open it */
 	struct wd_file file;  /* of the file; -1 for a directory */
 	enum wd_tristate agrees;
+	/* claim_names.c: when the value is a name that a cache knows. */
+	struct wd_bytes store;  /* the cache: caches.h, wd_cache_place.root */
+	struct wd_bytes label;  /* the branch, or the tag */
+	struct wd_bytes stored; /* what the cache says that it leads to now */
+	/* The name was set after the process can have loaded what it led to
+	 * before: the claim says nothing of what was loaded. */
+	bool late;
 };
 
 enum wd_origin { WD_ORIGIN_MAPPED, WD_ORIGIN_OPEN, WD_ORIGIN_BESIDE };
@@ -144,6 +154,12 @@ struct wd_model_file {
 	const char *reason;
 };
 
+/* A name that a cache keeps. */
+struct wd_kept_name {
+	char *name;     /* escaped */
+	char *leads_to; /* escaped; NULL: here. Else it has moved */
+};
+
 struct wd_model {
 	struct wd_bundle *bundle;
 	enum wd_bundle_kind kind;
@@ -158,6 +174,15 @@ struct wd_model {
 	int64_t folder_ns;     /* when the folder last changed */
 	bool settings_checked; /* none can have been removed since the load */
 	enum wd_tristate on_overlay;
+	bool named_in_time; /* by a claim that is not late */
+	/* Revisions of a hub cache that have the file (snapshot.c), sorted. */
+	struct wd_bytes *commits;
+	size_t commit_count, commit_capacity;
+	/* Settings could come from several of them. */
+	bool several_snapshots;
+	struct wd_kept_name *names; /* names.c */
+	size_t name_count, name_capacity;
+	bool names_incomplete; /* not all of the cache could be read */
 };
 
 enum wd_hop_kind {
@@ -423,6 +448,13 @@ bool wd_look_written_again(struct wd_look *look, struct wd_group *group);
 
 /* claims.c */
 enum wd_status wd_look_claims(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+void wd_claim_release(struct wd_claim *claim);
+
+/* names.c: which names of caches lead to the held models, and which have
+ * moved. Errors: WD_NOMEM. */
+enum wd_status wd_look_names(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
 
 /* models.c */

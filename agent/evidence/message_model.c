@@ -207,6 +207,36 @@ say_names(struct wd_build *b, const struct wd_model *model,
 		add_name(b, out, wd_slice_text(out->bundle->repository));
 }
 
+/* Names of caches. */
+static void
+say_kept_names(struct wd_build *b, const struct wd_model *model,
+    Weightd__V1__Candidate *out)
+{
+	size_t i;
+
+	for (i = 0; i < model->name_count && b->status == WD_OK; i++) {
+		const struct wd_kept_name *kept = &model->names[i];
+		Weightd__V1__MovedName *moved;
+
+		if (kept->leads_to == NULL) {
+			wd_build_add_text(b, &out->n_kept_names,
+			    &out->kept_names, kept->name);
+			continue;
+		}
+		moved = WD_BUILD_ADD(
+		    b, out, moved_names, &weightd__v1__moved_name__descriptor);
+		if (moved == NULL)
+			return;
+		wd_build_text(b, &moved->name, kept->name);
+		wd_build_text(b, &moved->leads_to, kept->leads_to);
+	}
+	if (out->n_moved_names > 0)
+		WD_BUILD_PUSH(b, out, flags, FLAG(NAME_MOVED));
+	if (model->names_incomplete)
+		wd_build_add_text(b, &out->n_notes, &out->notes,
+		    "not every name of the cache could be read");
+}
+
 static void
 say_model_flags(struct wd_build *b, const struct wd_model *model,
     Weightd__V1__Candidate *out)
@@ -302,5 +332,6 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 			    b, &out->n_pids, &out->pids, evidence->pids[j]);
 	}
 	say_names(b, model, out);
+	say_kept_names(b, model, out);
 	say_model_checks(b, model, out);
 }

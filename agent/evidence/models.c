@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "evidence/home.h"
+#include "evidence/snapshot.h"
 
 /* What the path of a held file leads to now, in the eyes of its holder. The
  * agent's own view counts only when it leads to the object itself (a chroot
@@ -189,6 +190,19 @@ describe(struct wd_home *home, int fd, size_t held,
 	return add_model(home, bundle, path);
 }
 
+/* Which of several snapshots its settings came from, only a claim tells. */
+static void
+keep_snapshots(struct wd_model *model, struct wd_snapshots *snapshots,
+    const struct wd_claim *claim)
+{
+	model->commits = wd_steal(&snapshots->commits);
+	model->commit_count = snapshots->count;
+	model->several_snapshots = (claim == NULL || claim->late) &&
+	    (snapshots->count > 1 ||
+		(snapshots->count == 1 && !snapshots->complete));
+	snapshots->count = 0;
+}
+
 /* Describes the model of a held file. `claim` (may be NULL) leads to it by a
  * path of its own, which is then used for its neighbours. */
 static enum wd_status
@@ -201,21 +215,32 @@ model_of_held(struct wd_look *look, struct wd_group *group, size_t index,
 	struct wd_slice name;
 	WD_CLEANUP(wd_home_release)
 	struct wd_home home = { .look = look, .group = group, .folder_fd = -1 };
+	WD_CLEANUP(wd_snapshots_release) struct wd_snapshots snapshots = { 0 };
 	bool on_disk = held->type == WD_OBJECT_REGULAR && path.len > 0;
+	size_t before = group->model_count;
 	enum wd_status st = WD_OK;
 
-	wd_split_path(path, &home.folder, &name);
 	if (claim != NULL)
 		home.member = claim->member;
 	else if (held->hold_count > 0)
 		home.member = held->holds[0].member;
 	if (on_disk && held->hold_count > 0)
+		st = wd_snapshots_of(look, look->members[home.member].pid,
+		    wd_bytes_slice(&held->path), &snapshots);
+	if (claim == NULL && snapshots.path.len > 0)
+		path = wd_bytes_slice(&snapshots.path);
+	home.path = path;
+	wd_split_path(path, &home.folder, &name);
+	if (st == WD_OK && on_disk && held->hold_count > 0)
 		st = wd_home_find_view(&home, look->members[home.member].pid,
 		    path, &held->first_state);
 	if (st != WD_OK)
 		return st;
-	return describe(
+	st = describe(
 	    &home, held->file.fd, index, &held->first_state, path, on_disk);
+	if (st == WD_OK && group->model_count > before)
+		keep_snapshots(&group->models[before], &snapshots, claim);
+	return st;
 }
 
 static bool
@@ -284,9 +309,12 @@ kind_of_use(enum wd_claim_use use, enum wd_bundle_kind kind)
 
 /* What is named as the model itself is no companion, whatever else names it. */
 static void
-name_model(struct wd_model *model, enum wd_claim_use use)
+name_model(struct wd_model *model, const struct wd_claim *claim)
 {
+	enum wd_claim_use use = claim->use;
+
 	model->named = true;
+	model->named_in_time |= !claim->late;
 	if (use == WD_CLAIM_MODEL) {
 		model->named_model = true;
 		model->kind = model->bundle->kind;
@@ -309,10 +337,13 @@ compare_claim(struct wd_group *group, struct wd_claim *claim)
 		if (!same_as_model_file(model, &claim->file.state, false))
 			continue;
 		claim->agrees = WD_YES;
-		name_model(model, claim->use);
+		name_model(model, claim);
 		return;
 	}
-	claim->agrees = holds_model(group) && claim->use == WD_CLAIM_MODEL ?
+	/* A name that was set anew since: it has moved, which is no conflict.
+	 */
+	claim->agrees =
+	    holds_model(group) && claim->use == WD_CLAIM_MODEL && !claim->late ?
 	    WD_NO :
 	    WD_NOT_KNOWN;
 }
@@ -327,6 +358,7 @@ model_of_claim(
 	size_t before = group->model_count;
 	enum wd_status st;
 
+	home.path = path;
 	wd_split_path(path, &home.folder, &name);
 	if (home.folder.len == 0)
 		home.folder = wd_slice_text(".");
@@ -337,7 +369,7 @@ model_of_claim(
 		st = describe(&home, claim->file.fd, WD_NONE,
 		    &claim->file.state, path, true);
 	if (st == WD_OK && group->model_count > before)
-		name_model(&group->models[before], claim->use);
+		name_model(&group->models[before], claim);
 	return st;
 }
 
