@@ -88,6 +88,31 @@ make_dir(void)
 	(void)memory_folder_text(&folder, "tokenizer.json", "{}");
 }
 
+/* Packed weights, one that fits and one that does not, and two recipes. */
+static void
+make_packed(void)
+{
+	struct make_safetensors st;
+	struct wd_buf file;
+
+	make_safetensors_init(&st);
+	wd_buf_init(&file, MAKE_MAX_BYTES);
+	make_safetensors_raw(&st, "\"__metadata__\":{\"format\":\"mlx\"}");
+	make_safetensors_tensor(&st, "a.weight", "U32", "[10,8]", 320);
+	make_safetensors_tensor(&st, "a.scales", "F16", "[10,1]", 20);
+	make_safetensors_tensor(&st, "a.biases", "F16", "[10,1]", 20);
+	make_safetensors_tensor(&st, "b.weight", "U32", "[10,8]", 320);
+	make_safetensors_tensor(&st, "b.scales", "F16", "[10,2]", 40);
+	ck_assert_int_eq(make_safetensors_file(&st, 1, &file), WD_OK);
+	put("model.safetensors", &file);
+	make_safetensors_release(&st);
+	(void)memory_folder_text(&folder, "config.json",
+	    "{\"quantization\":{\"bits\":4,\"group_size\":64}}");
+	(void)memory_folder_text(&folder, "recipe.yaml",
+	    "id: a\nstage:\n  - {x: \"\\x01\", y: [1, ~]}\n  - true\n");
+	(void)memory_folder_text(&folder, "recipe.json", "{");
+}
+
 static const struct {
 	void (*make)(void);
 	const char *name; /* NULL: the folder */
@@ -96,6 +121,7 @@ static const struct {
 	{ make_set, "m-00002-of-00003.gguf" },
 	{ make_dir, "model-00001-of-00002.safetensors" },
 	{ make_dir, "config.json" },
+	{ make_packed, "model.safetensors" },
 	{ make_single, NULL },
 	{ make_dir, NULL },
 };

@@ -418,6 +418,16 @@ static const struct {
 	{ CT("marlin-24", INT4),
 	    "w.weight_packed I32 16,8|w.weight_scale BF16 16,2", "marlin-24",
 	    128 },
+	{ HF("compressed-tensors",
+	      ",\"sparsity_config\":{\"format\":\"sparse-24-bitmask\"}"),
+	    "w.weight_packed I32 16,8|w.weight_scale BF16 16,2", "sparse-24",
+	    128 },
+	{ HF("compressed-tensors",
+	      ",\"config_groups\":{\"a\":{\"weights\":{" INT4 "}},\"b\":{"
+	      "\"weights\":{\"num_bits\":4,\"type\":\"float\","
+	      "\"group_size\":32}}}"),
+	    "w.weight_packed I32 16,8|w.weight_scale BF16 16,2", "several",
+	    128 },
 	/* bitsandbytes, MXFP4, ModelOpt, BitNet */
 	{ HF("bitsandbytes", ""), "w U8 512,1|w.absmax F32 15|" NF4, "absmax",
 	    512 },

@@ -104,7 +104,7 @@ START_TEST(a_recipe_file_is_settings)
 	    "      sequential: True\n"
 	    "      targets: ~\n"
 	    "      scheme: \"W4A16\"\n"
-	    "      version: \"1\"\n"
+	    "      version: \"1.0\"\n"
 	    "      note: \"a \\\"b\\\" \\\\ \\x01\"\n"
 	    "      empty: {}\n"
 	    "      limit: .inf\n"
@@ -118,7 +118,7 @@ START_TEST(a_recipe_file_is_settings)
 	ck_assert_str_eq(setting_of(bundle, AT "off"), "false");
 	ck_assert_str_eq(setting_of(bundle, AT "targets"), "null");
 	ck_assert_str_eq(setting_of(bundle, AT "scheme"), "W4A16");
-	ck_assert_str_eq(setting_of(bundle, AT "version"), "1");
+	ck_assert_str_eq(setting_of(bundle, AT "version"), "1.0");
 	ck_assert_str_eq(setting_of(bundle, AT "note"), "a \"b\" \\\\ \\x01");
 	ck_assert_str_eq(setting_of(bundle, AT "empty"), "{}");
 	ck_assert_str_eq(setting_of(bundle, AT "limit"), ".inf");
