@@ -77,6 +77,7 @@ stub() {
 stub jansson
 stub yaml-0
 stub crypto
+stub ssl
 
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
  -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wundef -Wvla -Wformat=2
@@ -114,7 +115,7 @@ for arch in arm64 x86_64; do
 	# shellcheck disable=SC2086
 	if ! clang-14 -target "$arch-apple-macos13" -mlinker-version=609 \
 		--ld-path=/usr/lib/llvm-14/bin/ld64.lld -L"$libc/darwin" \
-		-L"$work" -dynamiclib $objects -ljansson -lyaml-0 -lcrypto \
+		-L"$work" -dynamiclib $objects -ljansson -lyaml-0 -lssl -lcrypto \
 		-o "$work/$arch/libhost.dylib"; then
 		echo "darwin: $arch: does not link"
 		failed=$((failed + 1))
