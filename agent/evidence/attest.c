@@ -230,6 +230,8 @@ judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 	if (st == WD_OK)
 		st = wd_look_blind(look, group, err);
 	if (st == WD_OK)
+		st = wd_look_companions(look, group, err);
+	if (st == WD_OK)
 		mark_orphan_holders(look, group);
 	return st;
 }

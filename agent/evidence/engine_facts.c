@@ -108,6 +108,41 @@ take_settings(struct wd_group *group, const struct wd_process *process,
 	return WD_OK;
 }
 
+static void
+learn(enum wd_tristate *known, bool first, enum wd_tristate found)
+{
+	*known = first ? found : join(*known, found);
+}
+
+static void
+take_facts(struct wd_group *group, const struct wd_process *p, bool first)
+{
+	struct wd_recognition found = wd_engine_recognise(p);
+	const char *name = found.engine == NULL ? NULL : found.engine->name;
+	const char *why_mutable, *why_partial;
+	enum wd_tristate mutable = wd_engine_mutable(p, &why_mutable);
+	enum wd_tristate partial = wd_engine_partial(p, &why_partial);
+	enum wd_tristate sleeps = wd_engine_sleeps(p, NULL);
+
+	if (mutable == WD_YES) {
+		group->mutable_reason = why_mutable;
+		group->mutable_engine = name;
+	}
+	if (partial == WD_YES) {
+		group->partial_reason = why_partial;
+		group->partial_engine = name;
+	}
+	if (sleeps == WD_YES)
+		group->sleeps_engine = name;
+	learn(&group->mutable, first, mutable);
+	learn(&group->partial, first, partial);
+	learn(&group->sleeps, first, sleeps);
+	learn(&group->updatable, first,
+	    wd_engine_updatable_without_files(p, NULL));
+	group->maps_drafts =
+	    (first || group->maps_drafts) && wd_engine_maps_drafts(p);
+}
+
 enum wd_status
 wd_look_engines(
     struct wd_look *look, struct wd_group *group, struct wd_error *err)
@@ -119,24 +154,10 @@ wd_look_engines(
 	for (i = 0; i < group->member_count; i++) {
 		const struct wd_process *p =
 		    &look->members[group->members[i]].process;
-		const char *why_mutable, *why_partial;
-		enum wd_tristate mutable, partial, updatable;
 
 		if (!counts(group, look, group->members[i]))
 			continue;
-		mutable = wd_engine_mutable(p, &why_mutable);
-		partial = wd_engine_partial(p, &why_partial);
-		if (mutable == WD_YES)
-			group->mutable_reason = why_mutable;
-		if (partial == WD_YES)
-			group->partial_reason = why_partial;
-		updatable = wd_engine_updatable_without_files(p, NULL);
-		group->mutable =
-		    first ? mutable : join(group->mutable, mutable);
-		group->partial =
-		    first ? partial : join(group->partial, partial);
-		group->updatable =
-		    first ? updatable : join(group->updatable, updatable);
+		take_facts(group, p, first);
 		st = take_settings(group, p, first, err);
 		if (st != WD_OK)
 			return st;

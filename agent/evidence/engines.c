@@ -276,6 +276,8 @@ without_rule(const struct wd_engine *engine, enum wd_rule_question question)
 		return engine->updatable;
 	case WD_ASK_PARTIAL:
 		return engine->partial;
+	case WD_ASK_SLEEPS:
+		break;
 	}
 	return WD_NOT_KNOWN;
 }
@@ -342,4 +344,18 @@ enum wd_tristate
 wd_engine_partial(const struct wd_process *process, const char **reason)
 {
 	return answer(process, WD_ASK_PARTIAL, reason);
+}
+
+enum wd_tristate
+wd_engine_sleeps(const struct wd_process *process, const char **reason)
+{
+	return answer(process, WD_ASK_SLEEPS, reason);
+}
+
+bool
+wd_engine_maps_drafts(const struct wd_process *process)
+{
+	struct wd_recognition found = wd_engine_recognise(process);
+
+	return found.how == WD_ENGINE_BY_PROGRAM && found.engine->maps_drafts;
 }

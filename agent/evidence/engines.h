@@ -71,6 +71,7 @@ struct wd_engine {
 	bool abbreviates;      /* Python's argparse takes --tensor-par 2 */
 	bool environment_wins; /* over the command line */
 	bool file_below_words; /* an option given beats the config file */
+	bool maps_drafts;      /* a draft model is mapped when it is in use */
 	enum wd_tristate updatable, partial, mutable; /* when no rule says YES
 						       */
 	const struct wd_engine_option *options;       /* until a name of NULL */
@@ -115,6 +116,15 @@ enum wd_tristate wd_engine_updatable_without_files(
  * parallelism within one host is none. */
 enum wd_tristate wd_engine_partial(
     const struct wd_process *process, const char **reason);
+
+/* Whether the process drops its weights when nobody asks for them, or when it
+ * is told to, and gets them back later: WD_YES, or WD_NOT_KNOWN. */
+enum wd_tristate wd_engine_sleeps(
+    const struct wd_process *process, const char **reason);
+
+/* Whether the engine maps a draft model if, and only if, it uses one, as it
+ * maps its model. By program only. */
+bool wd_engine_maps_drafts(const struct wd_process *process);
 
 /* ---- claims ------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
  * yes. */
 const struct wd_engine wd_engines[WD_ID_COUNT] = {
 	[WD_ID_LLAMA] = { "llama-server", "llama.cpp", WD_ENGINE_SERVER,
-	    .own_server = true, .underscores = true,
+	    .own_server = true, .underscores = true, .maps_drafts = true,
 	    .options = wd_llama_options },
 	/* Without a model it starts one llama-server for each model that is
 	 * asked for (tools/server/README.md, "Using multiple models"). */
@@ -220,6 +220,8 @@ const struct wd_engine_rule wd_engine_rules[] = {
 	/* llama.cpp: tools/server/README.md; common/arg.cpp */
 	RULE(LLAMA, MUTABLE, ABOVE, "--sleep-idle-seconds", "", "0",
 	    "sleeps when idle and reads its model again on the next request"),
+	RULE(LLAMA, SLEEPS, ABOVE, "--sleep-idle-seconds", "", "0",
+	    "sleeps when idle"),
 	RULE(LLAMA, MUTABLE, GIVEN,
 	    "--lora --lora-scaled --lora-init-without-apply", "", NULL,
 	    "changes its adapters by POST /lora-adapters"),
@@ -238,11 +240,15 @@ const struct wd_engine_rule wd_engine_rules[] = {
 
 	ALWAYS(OLLAMA, MUTABLE,
 	    "loads and unloads models as requests ask for them"),
+	/* docs/faq.mdx: keep_alive, five minutes unless told otherwise */
+	ALWAYS(OLLAMA, SLEEPS, "unloads models that nobody asks for"),
 	ALWAYS(OLLAMA_RUNNER, MUTABLE, "loads on POST /load"),
 
 	/* docs.vllm.ai: sleep mode, LoRA adapters, weight transfer */
 	RULE(VLLM, MUTABLE, GIVEN, "--enable-sleep-mode", "", NULL,
 	    "can discard its weights and load them again (sleep mode)"),
+	RULE(VLLM, SLEEPS, GIVEN, "--enable-sleep-mode", "", NULL,
+	    "discards its weights when it is put to sleep"),
 	RULE(VLLM, MUTABLE, GIVEN, "--weight-transfer-config", "", NULL,
 	    "takes weight updates while it runs"),
 	RULE(VLLM, MUTABLE, TRUE, "", "VLLM_SERVER_DEV_MODE", NULL,

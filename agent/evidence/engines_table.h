@@ -112,7 +112,12 @@ extern const size_t wd_mark_count;
 
 /* ---- rules -------------------------------------------------------------- */
 
-enum wd_rule_question { WD_ASK_MUTABLE, WD_ASK_UPDATABLE, WD_ASK_PARTIAL };
+enum wd_rule_question {
+	WD_ASK_MUTABLE,
+	WD_ASK_UPDATABLE,
+	WD_ASK_PARTIAL,
+	WD_ASK_SLEEPS,
+};
 
 enum wd_rule_test {
 	WD_TEST_ALWAYS,

@@ -97,15 +97,19 @@ wd_grade_file(const struct wd_grade_facts *facts, const char **reason)
 		return GRADE(INFERRED);
 	}
 	if (needed > 0 &&
-	    ((facts->io_known && facts->read_bytes >= needed) ||
+	    ((facts->io_known && !facts->sleeps &&
+		 facts->read_bytes >= needed) ||
 		facts->memory_bytes >= needed ||
 		facts->device_bytes >= needed)) {
 		*reason = "named, and the process has read or holds at least "
 			  "as many bytes";
 		return GRADE(INFERRED);
 	}
-	*reason = "only named: no mapping, no descriptor, not enough bytes "
-		  "read or held";
+	*reason = facts->sleeps ?
+	    "only named: no mapping, no descriptor, not enough bytes held, and "
+	    "the engine drops what it has read when it sleeps" :
+	    "only named: no mapping, no descriptor, not enough bytes read or "
+	    "held";
 	return GRADE(CLAIMED);
 }
 
@@ -424,6 +428,7 @@ grade_weights(struct wd_look *look, struct wd_group *group,
 		return st;
 	facts.blind = file->blind;
 	facts.needed_bytes = needed;
+	facts.sleeps = group->engine_asked && group->sleeps == WD_YES;
 	facts.named = model->named;
 	facts.late = model->named && !model->named_in_time;
 	facts.whole = bf->present && bf->size_bytes >= bf->needed_bytes;
@@ -432,6 +437,9 @@ grade_weights(struct wd_look *look, struct wd_group *group,
 	    newest_ns(&file->state) <= start_ns + look->host.tick_ns;
 	add_counters(look, group, &facts);
 	file->grade = wd_grade_file(&facts, &file->reason);
+	file->asleep = facts.sleeps && !facts.mapped && !facts.open &&
+	    !facts.blind && facts.memory_bytes < needed &&
+	    facts.device_bytes < needed;
 	measure_written(group, file);
 	file->incomplete = !facts.whole || is_hollow(&file->state);
 	file->changed = file->fd >= 0 && file->held != WD_NONE &&

@@ -22,6 +22,7 @@ struct wd_grade_facts {
 	bool whole;       /* the file is as long as its header promises */
 	bool late;        /* all names that lead to it were set since then */
 	bool older;       /* not younger than the process that loads it */
+	bool sleeps;      /* the engine may have dropped what it once read */
 	bool io_known;
 	uint64_t read_bytes; /* asked of read(2) by one process of the group */
 	uint64_t memory_bytes; /* it holds without a file */

@@ -21,7 +21,8 @@
  *              snapshot.c
  *   names      names.c    what leads to them now in caches, and what has moved
  *   digests    digests.c  their bytes
- *   grades     grade.c    how strong the evidence is (pure)
+ *   grades     grade.c    how strong the evidence is (pure), which adapters and
+ *              companions.c  drafts are in use, and what is asleep
  *   message    message.c  the attestation
  *
  * Everything in a look belongs to it and goes with wd_look_release.
@@ -145,6 +146,7 @@ struct wd_model_file {
 	Weightd__V1__Grade grade;
 	bool deleted, replaced, changed, modified, incomplete;
 	bool blind;      /* it is held, and the object could not be opened */
+	bool asleep;     /* nobody holds it, and its engine sleeps */
 	bool path_known; /* what its path leads to was looked at */
 	struct wd_file path_file; /* that, when replaced; else no file */
 	bool has_path_sha256;
@@ -182,7 +184,9 @@ struct wd_model {
 	bool several_snapshots;
 	struct wd_kept_name *names; /* names.c */
 	size_t name_count, name_capacity;
-	bool names_incomplete; /* not all of the cache could be read */
+	bool names_incomplete;   /* not all of the cache could be read */
+	enum wd_tristate in_use; /* companions.c; of companions only */
+	bool asleep;             /* named, not held, and its engine sleeps */
 };
 
 enum wd_hop_kind {
@@ -232,7 +236,12 @@ struct wd_group {
 	/* engine_facts.c; not known until `engine_asked` */
 	bool engine_asked;
 	enum wd_tristate mutable, partial, updatable;
-	const char *mutable_reason, *partial_reason;
+	enum wd_tristate sleeps; /* YES: it drops its weights when idle */
+	/* Reasons and the engines that they are about; static. */
+	const char *mutable_reason, *mutable_engine;
+	const char *partial_reason, *partial_engine;
+	const char *sleeps_engine;
+	bool maps_drafts; /* every member that counts does */
 	struct wd_run_settings run;
 };
 
@@ -474,6 +483,11 @@ enum wd_status wd_look_digests(struct wd_look *look, struct wd_model *model,
 /* grade.c: grades and flags of a model and its files. */
 enum wd_status wd_look_grade(struct wd_look *look, struct wd_group *group,
     struct wd_model *model, struct wd_error *err) WD_MUST_CHECK;
+
+/* companions.c: whether adapters, drafts and projectors are in use, and which
+ * models are asleep; once all models are graded. Errors: WD_NOMEM. */
+enum wd_status wd_look_companions(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
 
 /* recheck.c: sockets, owners, identities, mappings and files once more; sets
  * the *_again and moved fields. Errors: WD_NOMEM. */

@@ -1,11 +1,13 @@
 /*
  * A model and the evidence about its files as the message of the schema.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "evidence/companions.h"
 #include "evidence/devices.h"
 #include "evidence/message.h"
 #include "wire/bundle.h"
@@ -267,6 +269,30 @@ say_model_flags(struct wd_build *b, const struct wd_model *model,
 }
 
 static void
+say_note(struct wd_build *b, Weightd__V1__Candidate *out, const char *flag,
+    const char *engine, const char *reason)
+{
+	char note[256];
+
+	(void)snprintf(note, sizeof(note), "%s: %s %s", flag, engine, reason);
+	wd_build_add_text(b, &out->n_notes, &out->notes, note);
+}
+
+static void
+say_notes(struct wd_build *b, const struct wd_group *group,
+    const struct wd_model *model, Weightd__V1__Candidate *out)
+{
+	if (group->mutable == WD_YES)
+		say_note(b, out, "MUTABLE", group->mutable_engine,
+		    group->mutable_reason);
+	if (group->partial == WD_YES)
+		say_note(b, out, "PARTIAL", group->partial_engine,
+		    group->partial_reason);
+	if (model->asleep)
+		wd_build_add_text(b, &out->n_notes, &out->notes, WD_ASLEEP);
+}
+
+static void
 say_model_checks(struct wd_build *b, const struct wd_model *model,
     Weightd__V1__Candidate *out)
 {
@@ -314,6 +340,10 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 	if (group->engine_asked)
 		out->updatable_without_files =
 		    wd_say_tristate(group->updatable);
+	if (group->engine_asked)
+		say_notes(b, group, model, out);
+	if (model->kind != WD_KIND_MODEL)
+		out->in_use = wd_say_tristate(model->in_use);
 	out->device_memory = wd_say_tristate(wd_group_on_device(look, group));
 	for (i = 0; i < model->file_count && b->status == WD_OK; i++) {
 		const struct wd_model_file *file = &model->files[i];

@@ -36,16 +36,15 @@ differ_at(struct comparing *c, uint32_t candidate, const char *field,
 	struct wd_comparison *result = c->result;
 	Weightd__V1__Difference *row = WD_BUILD_ADD(c->build, c->verdict,
 	    differences, &weightd__v1__difference__descriptor);
-	char shown[3][144];
+	char what[112], wanted[144], seen[224];
 
-	wd_escape_short(shown[0], sizeof(shown[0]), wd_slice_text(field));
-	wd_escape_short(shown[1], sizeof(shown[1]), wd_slice_text(expected));
-	wd_escape_short(shown[2], sizeof(shown[2]), wd_slice_text(observed));
+	wd_escape_short(what, sizeof(what), wd_slice_text(field));
+	wd_escape_short(wanted, sizeof(wanted), wd_slice_text(expected));
+	wd_escape_short(seen, sizeof(seen), wd_slice_text(observed));
 	if (result->different++ == 0)
 		(void)snprintf(result->first_difference,
 		    sizeof(result->first_difference),
-		    "%s: expected %s, observed %s", shown[0], shown[1],
-		    shown[2]);
+		    "%s: expected %s, observed %s", what, wanted, seen);
 	if (row == NULL)
 		return;
 	wd_build_text(c->build, &row->field, field);
@@ -148,12 +147,36 @@ is_pending(const Weightd__V1__Bundle *bundle)
 	return bundle->content_digest_state == WD_DIGEST(PENDING);
 }
 
+/* A pin may be of either kind, and which one it is nobody can tell when it
+ * equals neither: of a single file both are shown, each by its name. */
+static void
+differ_by_digest(struct comparing *c, const Weightd__V1__Digest *pin)
+{
+	const Weightd__V1__Bundle *bundle = c->unit->model->bundle;
+	const Weightd__V1__BundleFile *file = only_file(bundle);
+	char text[3][WD_SHA256_TEXT_BYTES], name[WD_LABEL_BYTES];
+	char observed[3 * WD_SHA256_TEXT_BYTES + WD_LABEL_BYTES];
+
+	(void)digest_text(pin, text[0]);
+	(void)digest_text(bundle->content_digest, text[1]);
+	if (file == NULL) {
+		differ(c, "digest", text[0], text[1]);
+		return;
+	}
+	(void)wd_escape_short(name, sizeof(name),
+	    (struct wd_slice){ file->name.data, file->name.len });
+	(void)snprintf(observed, sizeof(observed),
+	    "content digest %s, file sha256 of %s %s", text[1],
+	    name[0] == '\0' ? "the file" : name,
+	    digest_text(file->sha256, text[2]));
+	differ(c, "digest", text[0], observed);
+}
+
 static void
 compare_digest(struct comparing *c)
 {
 	const Weightd__V1__Digest *pin = c->expectation->digest;
 	const Weightd__V1__Bundle *bundle = c->unit->model->bundle;
-	char text[2][WD_SHA256_TEXT_BYTES];
 
 	if (pin == NULL)
 		return;
@@ -169,8 +192,7 @@ compare_digest(struct comparing *c)
 			"blind spots");
 		return;
 	case WD_DIFFERENT:
-		differ(c, "digest", digest_text(pin, text[0]),
-		    digest_text(bundle->content_digest, text[1]));
+		differ_by_digest(c, pin);
 		return;
 	}
 }
@@ -379,11 +401,36 @@ find_expected(
 	return answer;
 }
 
+/* "absent", and what would be it if it were only there. */
+static const char *
+absent_words(struct comparing *c,
+    const Weightd__V1__ExpectedCompanion *expected, char *words, size_t size)
+{
+	const Weightd__V1__Group *group = c->unit->group;
+	char label[WD_LABEL_BYTES];
+	size_t i;
+
+	for (i = 0; i < group->n_candidates; i++) {
+		const Weightd__V1__Candidate *one = group->candidates[i];
+
+		if (!wd_is_companion(one) || is_held(one) ||
+		    fits(expected, one) == WD_DIFFERENT)
+			continue;
+		(void)snprintf(words, size, "absent: %s is %s",
+		    wd_candidate_label(one, label),
+		    one->in_use == WD_SEEN(NO) ? "named and not in use" :
+						 "only named, grade CLAIMED");
+		return words;
+	}
+	return "absent";
+}
+
 static void
 compare_expected(
     struct comparing *c, const Weightd__V1__ExpectedCompanion *expected)
 {
 	char field[64], text[WD_SHA256_TEXT_BYTES];
+	char words[WD_LABEL_BYTES + 64];
 	bool is_any =
 	    expected->want_case == WEIGHTD__V1__EXPECTED_COMPANION__WANT_ANY;
 
@@ -400,7 +447,7 @@ compare_expected(
 	case WD_DIFFERENT:
 		differ(c, field,
 		    is_any ? "any" : digest_text(expected->digest, text),
-		    "absent");
+		    absent_words(c, expected, words, sizeof(words)));
 		return;
 	}
 }

@@ -478,6 +478,16 @@ show_kept_names(struct wd_page *page, const Weightd__V1__Candidate *candidate)
 	}
 }
 
+static const char *
+in_use_words(const Weightd__V1__Candidate *candidate)
+{
+	if (candidate->in_use == WD_SEEN(YES))
+		return "yes: it is mapped";
+	if (candidate->in_use == WD_SEEN(NO))
+		return "no: its engine maps it when it is used, and it is not";
+	return "not known: a named or opened file is no proof of use";
+}
+
 static void
 show_candidate(struct wd_page *page, const Weightd__V1__Candidate *candidate)
 {
@@ -497,6 +507,10 @@ show_candidate(struct wd_page *page, const Weightd__V1__Candidate *candidate)
 	wd_page_end(page);
 	show_flags_line(page, 1, candidate->flags, candidate->n_flags);
 	show_kept_names(page, candidate);
+	if (wd_is_companion(candidate))
+		show_text_line(page, "in use", in_use_words(candidate));
+	for (i = 0; i < candidate->n_notes && i < MAX_ROWS; i++)
+		show_text_line(page, "note", candidate->notes[i]);
 	for (i = 0; i < candidate->n_claims && i < MAX_ROWS; i++)
 		show_claim(page, 1, candidate->claims[i]);
 }

@@ -116,6 +116,29 @@ make_process(Weightd__V1__Attestation *all, int32_t pid, const char *comm)
 	return process;
 }
 
+void
+make_device_use(Weightd__V1__Process *process, const char *device,
+    uint64_t bytes, const char *reason)
+{
+	Weightd__V1__DeviceUse *use =
+	    ADD(process, device_uses, weightd__v1__device_use__descriptor);
+
+	make_text(&use->device, device);
+	if (reason != NULL) {
+		make_text(&use->reason, reason);
+		return;
+	}
+	use->bytes_presence_case =
+	    WEIGHTD__V1__DEVICE_USE__BYTES_PRESENCE_BYTES;
+	use->bytes = bytes;
+}
+
+void
+make_note(Weightd__V1__Candidate *candidate, const char *text)
+{
+	wd_build_add_text(&build, &candidate->n_notes, &candidate->notes, text);
+}
+
 Weightd__V1__Listener *
 make_listener(
     Weightd__V1__Attestation *all, const char *address, uint32_t group)

@@ -78,4 +78,10 @@ void pin_route(Weightd__V1__Expectation *e, const char *name, uint32_t port);
 void make_text(char **field, const char *text);
 void make_bytes(ProtobufCBinaryData *field, const void *bytes, size_t len);
 
+/* A device on which the process has that much, or why it is not known. */
+void make_device_use(Weightd__V1__Process *process, const char *device,
+    uint64_t bytes, const char *reason);
+
+void make_note(Weightd__V1__Candidate *candidate, const char *text);
+
 #endif

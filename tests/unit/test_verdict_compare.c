@@ -369,6 +369,16 @@ with_claimed_adapter(Weightd__V1__Attestation *all)
 }
 
 static void
+with_unused_draft(Weightd__V1__Attestation *all)
+{
+	Weightd__V1__Candidate *draft =
+	    make_candidate(group_in(all), KIND(DRAFT), "Draft");
+
+	draft->grade = GRADE(CLAIMED);
+	draft->in_use = SEEN(NO);
+}
+
+static void
 with_pending_adapter(Weightd__V1__Attestation *all)
 {
 	Weightd__V1__Bundle *bundle;
@@ -523,6 +533,15 @@ static const struct verdict_case rows[] = {
 	    NULL },
 	{ "any adapter, claimed", with_claimed_adapter, ask_any_adapter,
 	    DIFFERS, "absent" },
+	{ "another digest, of a single file", NULL, ask_other_content, DIFFERS,
+	    "file sha256 of qwen2.5-7b-instruct-q4_k_m.gguf sha256:f0f0" },
+	{ "any adapter, claimed and named", with_claimed_adapter,
+	    ask_any_adapter, DIFFERS,
+	    "absent: Adapter is only named, grade CLAIMED" },
+	{ "any draft, not in use", with_unused_draft, ask_any_draft, DIFFERS,
+	    "absent: Draft is named and not in use" },
+	{ "any draft, an adapter claimed", with_claimed_adapter, ask_any_draft,
+	    DIFFERS, "observed absent;" },
 	{ "that adapter", with_adapter, ask_that_adapter, SAME, NULL },
 	{ "that adapter, inferred", with_inferred_adapter, ask_that_adapter,
 	    VERDICT(UNVERIFIABLE), 8, "Adapter: grade INFERRED" },

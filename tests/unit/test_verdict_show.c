@@ -111,6 +111,26 @@ make_orphan(Weightd__V1__Attestation *all)
 	    FLAG(ORPHAN_HOLDER));
 }
 
+static void
+make_offloaded(Weightd__V1__Attestation *all)
+{
+	Weightd__V1__Candidate *model = model_in(all), *draft;
+	Weightd__V1__Group *group = group_in(all);
+
+	make_device_use(all->processes[0], "NVIDIA 0000:01:00.0",
+	    UINT64_C(4711) << 20, NULL);
+	make_device_use(all->processes[0], "drm 0000:02:00.0", 0, NULL);
+	make_device_use(
+	    all->processes[0], "kfd", 0, "the driver lists no memory for it");
+	model->device_memory = SEEN(YES);
+	make_note(model, "MUTABLE: llama-server sleeps when idle");
+	make_candidate(group, KIND(ADAPTER), "Adapter")->grade = GRADE(CLAIMED);
+	draft = make_candidate(group, KIND(DRAFT), "Draft");
+	draft->grade = GRADE(CLAIMED);
+	draft->in_use = SEEN(NO);
+	make_candidate(group, KIND(PROJECTOR), "Projector")->in_use = SEEN(YES);
+}
+
 /* Everything that another can choose tries to reach the terminal. */
 static void
 make_hostile(Weightd__V1__Attestation *all)
@@ -135,6 +155,9 @@ make_hostile(Weightd__V1__Attestation *all)
 	make_bytes(&model->bundle->files[0]->name, attack, strlen(attack));
 	make_bytes(&model->files[0]->path, attack, strlen(attack));
 	make_text(&model->files[0]->reason, attack);
+	make_device_use(process, attack, 0, attack);
+	make_device_use(process, attack, 1, NULL);
+	make_note(model, attack);
 	make_text(&spot->what, attack);
 	make_text(&spot->reason, attack);
 	make_text(&spot->remedy, attack);
@@ -147,6 +170,13 @@ ask_much(Weightd__V1__Expectation *e)
 	ask_parameters(e);
 	pin_recipe(e, MAKE_DECLARED);
 	pin_setting(e, "bundle.qwen2.block_count", "28");
+}
+
+static void
+ask_other_digest(Weightd__V1__Expectation *e)
+{
+	make_digest(&e->digest, 0xcc);
+	pin_companion(e, KIND(ADAPTER), -1);
 }
 
 static void
@@ -169,6 +199,7 @@ static const struct {
 	{ "replaced", make_replaced, ask_content },
 	{ "proven", NULL, NULL },
 	{ "orphan", make_orphan, NULL },
+	{ "offloaded", make_offloaded, ask_other_digest },
 	{ "hostile", make_hostile, ask_hostile },
 };
 
