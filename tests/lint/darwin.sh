@@ -92,8 +92,7 @@ for arch in arm64 x86_64; do
 	float16=
 	[ "$arch" = x86_64 ] && float16=-D_Float16=float
 	mkdir -p "$work/$arch"
-	for file in "$source"/agent/base/*.c "$source"/agent/host/host.c \
-		"$source"/agent/host/redact.c "$source"/agent/host/ties.c \
+	for file in "$source"/agent/base/*.c "$source"/agent/host/*.c \
 		"$source"/agent/host/darwin/*.c \
 		"$source"/agent/host/manners/darwin.c \
 		"$source"/agent/host/fixture/*.c; do
