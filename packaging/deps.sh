@@ -58,6 +58,7 @@ setpriv util-linux
 openssl openssl
 curl curl
 ip iproute2
+nft nftables
 nginx nginx-light
 haproxy haproxy
 '

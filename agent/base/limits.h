@@ -48,7 +48,8 @@
 #define WD_MAX_LISTENERS 65536
 #define WD_MAX_PROCESSES 4194304 /* the kernel's own pid_max limit */
 #define WD_MAX_HOLDERS 1048576
-#define WD_MAX_CONNECTIONS 524288 /* 32 MiB; a port range's both ends: 128k */
+#define WD_MAX_LOCAL_ADDRESSES 8192 /* all namespaces; compared pairwise */
+#define WD_MAX_CONNECTIONS 524288   /* 32 MiB; a port range's both ends: 128k */
 #define WD_MAX_UNIX_PAIRS 1048576
 #define WD_MAX_DEVICE_USES 4096
 #define WD_MAX_MAPPINGS 4194304

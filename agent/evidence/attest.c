@@ -109,15 +109,26 @@ has_descendants(const struct wd_look *look)
 	return false;
 }
 
+static bool
+has_proxy(const struct wd_look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->group_count; i++)
+		if (wd_look_is_proxy(look, &look->groups[i]))
+			return true;
+	return false;
+}
+
 /* Every listener: to tell a member that listens for itself, which it can do in
- * another namespace than its parent. */
+ * another namespace than its parent, and where a published port leads. */
 static enum wd_status
 find_all_listeners(struct wd_look *look, struct wd_error *err)
 {
 	struct wd_listener_query query = query_of(look->question, 0);
 	enum wd_status st;
 
-	if (has_descendants(look))
+	if (has_descendants(look) || has_proxy(look))
 		query.scope = WD_NETNS_ALL;
 	st = wd_host_listeners(
 	    look->with->host, &query, look->deadline, &look->all, NULL);

@@ -12,27 +12,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "evidence/address.h"
-#include "evidence/look.h"
+#include "evidence/connection.h"
 
 #define STATE(name) WEIGHTD__V1__CONNECTION_STATE__CONNECTION_STATE_##name
 #define MOVED(name) (1U << WEIGHTD__V1__MOVED__MOVED_##name)
-
-/* What is searched for, read once from the question. */
-struct wanted {
-	struct wd_address caller;
-	uint16_t caller_port, port;
-	bool has_address; /* the service's, when the question gives it */
-	struct wd_address address;
-};
-
-/* What the rows came to. */
-struct finding {
-	struct wd_connection socket;
-	size_t fitting;
-	uint16_t other_port; /* a row from the caller at another port, or 0 */
-	uint64_t other_netns;
-};
 
 bool
 wd_look_has_connection(const struct wd_look *look)
@@ -42,7 +25,7 @@ wd_look_has_connection(const struct wd_look *look)
 
 static enum wd_status
 read_question(
-    const struct wd_look *look, struct wanted *wanted, struct wd_error *err)
+    const struct wd_look *look, struct wd_wanted *wanted, struct wd_error *err)
 {
 	const Weightd__V1__Question *q = look->question;
 	enum wd_status st;
@@ -60,7 +43,7 @@ read_question(
 /* ---- the socket ---------------------------------------------------------- */
 
 static bool
-is_from_caller(const struct wanted *wanted, const struct wd_connection *row)
+is_from_caller(const struct wd_wanted *wanted, const struct wd_connection *row)
 {
 	struct wd_address here = wd_address_of(row->family, row->local);
 	struct wd_address there = wd_address_of(row->family, row->remote);
@@ -76,7 +59,7 @@ is_from_caller(const struct wanted *wanted, const struct wd_connection *row)
 /* The caller's end may be connected to several services at once: its port at
  * one of them is the one that was asked for. */
 static bool
-fits(const struct wanted *wanted, const struct wd_connection *row)
+fits(const struct wd_wanted *wanted, const struct wd_connection *row)
 {
 	struct wd_address here = wd_address_of(row->family, row->local);
 
@@ -85,8 +68,8 @@ fits(const struct wanted *wanted, const struct wd_connection *row)
 }
 
 static void
-search(const struct wanted *wanted, const struct wd_connections *rows,
-    struct finding *finding)
+search(const struct wd_wanted *wanted, const struct wd_connections *rows,
+    struct wd_finding *finding)
 {
 	size_t i;
 
@@ -107,7 +90,7 @@ search(const struct wanted *wanted, const struct wd_connections *rows,
 }
 
 static Weightd__V1__ConnectionState
-state_of(const struct finding *finding, bool complete)
+state_of(const struct wd_finding *finding, bool complete)
 {
 	if (!complete)
 		return STATE(HIDDEN);
@@ -122,8 +105,8 @@ state_of(const struct finding *finding, bool complete)
 /* ---- why it is not known --------------------------------------------------
  */
 
-static enum wd_status
-copy_blinds(struct wd_blinds *to, const struct wd_blinds *from)
+enum wd_status
+wd_blinds_take(struct wd_blinds *to, const struct wd_blinds *from)
 {
 	enum wd_status st = WD_OK;
 	size_t i;
@@ -136,7 +119,8 @@ copy_blinds(struct wd_blinds *to, const struct wd_blinds *from)
 }
 
 static enum wd_status
-say_none(struct wd_look *look, const struct finding *finding, const char *what)
+say_none(
+    struct wd_look *look, const struct wd_finding *finding, const char *what)
 {
 	char reason[200];
 
@@ -160,7 +144,7 @@ say_none(struct wd_look *look, const struct finding *finding, const char *what)
 }
 
 static enum wd_status
-say_why(struct wd_look *look, const struct finding *finding)
+say_why(struct wd_look *look, const struct wd_finding *finding)
 {
 	const Weightd__V1__Connection *asked = look->question->connection;
 	Weightd__V1__ConnectionState state = look->accepted.state;
@@ -192,21 +176,40 @@ say_unseen(struct wd_look *look, enum wd_status why,
 	if (rows->complete && why == WD_OK)
 		return WD_OK;
 	if (rows->blinds.count > 0)
-		return copy_blinds(&look->listener_blinds, &rows->blinds);
+		return wd_blinds_take(&look->listener_blinds, &rows->blinds);
 	return wd_blinds_add(&look->listener_blinds, why, 0,
 	    "run the agent as root where it can open a netlink socket or read "
 	    "/proc/net, and with time enough",
 	    "established connections", reason);
 }
 
+/* Tables that cannot be read matter to whom nothing fits without them. */
+static enum wd_status
+translated(struct wd_look *look, const struct wd_wanted *wanted,
+    const struct wd_connections *rows, struct wd_finding *finding,
+    bool is_first)
+{
+	struct wd_blinds unread = { NULL, 0, 0 };
+	enum wd_status st =
+	    wd_look_translated(look, wanted, rows, finding, &unread);
+
+	if (st == WD_OK && is_first)
+		st = wd_blinds_take(finding->fitting == 0 ?
+			&look->listener_blinds :
+			&look->other_blinds,
+		    &unread);
+	wd_blinds_release(&unread);
+	return st;
+}
+
 /* One look at the connections of the asked namespaces. */
 static enum wd_status
-look_for(struct wd_look *look, struct finding *finding,
+look_for(struct wd_look *look, struct wd_finding *finding,
     Weightd__V1__ConnectionState *state, bool is_first, struct wd_error *err)
 {
 	const Weightd__V1__Question *q = look->question;
 	struct wd_connections rows;
-	struct wanted wanted;
+	struct wd_wanted wanted;
 	struct wd_error why;
 	enum wd_status st = read_question(look, &wanted, err);
 
@@ -217,6 +220,9 @@ look_for(struct wd_look *look, struct finding *finding,
 	    q->netns != 0 && !q->all_namespaces ? q->netns : WD_NETNS_EVERY,
 	    look->deadline, &rows, &why);
 	search(&wanted, &rows, finding);
+	/* Who is alone with the caller at its other end needs no table. */
+	if (st == WD_OK && (finding->fitting == 0 || finding->other_port != 0))
+		st = translated(look, &wanted, &rows, finding, is_first);
 	*state = state_of(finding, st == WD_OK && rows.complete);
 	if (st != WD_NOMEM)
 		st = is_first ?
@@ -231,7 +237,7 @@ look_for(struct wd_look *look, struct finding *finding,
 enum wd_status
 wd_look_connection(struct wd_look *look, struct wd_error *err)
 {
-	struct finding finding;
+	struct wd_finding finding;
 	enum wd_status st;
 
 	look->accepted.group = WD_NONE;
@@ -241,6 +247,7 @@ wd_look_connection(struct wd_look *look, struct wd_error *err)
 	if (look->accepted.state == STATE(FOUND) ||
 	    look->accepted.state == STATE(NOT_ACCEPTED))
 		look->accepted.socket = finding.socket;
+	look->accepted.translated = finding.translated;
 	if (say_why(look, &finding) != WD_OK)
 		return wd_fail(err, WD_NOMEM, "connections: out of memory");
 	return WD_OK;
@@ -396,7 +403,7 @@ wd_look_connection_again(struct wd_look *look, struct wd_error *err)
 {
 	struct wd_accepted *accepted = &look->accepted;
 	Weightd__V1__ConnectionState now;
-	struct finding finding;
+	struct wd_finding finding;
 	enum wd_status st = holders_again(look, err);
 
 	if (st == WD_OK)

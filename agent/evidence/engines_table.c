@@ -157,6 +157,11 @@ const struct wd_mark wd_marks[] = {
 	PROGRAM(PROXY, "traefik"),
 	PROGRAM(PROXY, "docker-proxy"),
 	PROGRAM(PROXY, "socat"),
+	/* Podman's holds the published ports while the container runs. */
+	PROGRAM(PROXY, "conmon"),
+	/* Users' mode port forwarders: port-forward and proxy; -L and -R. */
+	PROGRAM(PROXY, "kubectl"),
+	PROGRAM(PROXY, "ssh"),
 	PROGRAM(PROXY, "rootlesskit"),
 	PROGRAM(PROXY, "rootlessport"),
 	PROGRAM(PROXY, "slirp4netns"),

@@ -134,6 +134,28 @@ is_local(const struct wd_connections *rows, const struct wd_connection *row)
 	return false;
 }
 
+/* The way to a published port is known already, with the namespace that it
+ * leads to; a connection shows that it is used. */
+static bool
+counts_as_published(struct wd_group *group, const struct wd_hop *hop)
+{
+	struct wd_address wanted = address_of(hop);
+	size_t i;
+
+	for (i = 0; i < group->hop_count; i++) {
+		struct wd_hop *known = &group->hops[i];
+		struct wd_address address = address_of(known);
+
+		if (known->kind != WD_HOP_PUBLISHED || known->pid != hop->pid ||
+		    known->port != hop->port ||
+		    !wd_address_equal(&address, &wanted))
+			continue;
+		known->samples++;
+		return true;
+	}
+	return false;
+}
+
 static enum wd_status
 take_row(struct wd_look *look, struct wd_group *group, pid_t pid,
     const struct wd_connections *rows, const struct wd_connection *row)
@@ -151,6 +173,8 @@ take_row(struct wd_look *look, struct wd_group *group, pid_t pid,
 	    is_listening_port(look, row->netns, row->local_port))
 		return WD_OK;
 	memcpy(hop.address, row->remote, sizeof(hop.address));
+	if (counts_as_published(group, &hop))
+		return WD_OK;
 	if (is_local(rows, row))
 		hop.kind = WD_HOP_CONNECTION;
 	return wd_group_add_hop(group, &hop);
@@ -354,7 +378,9 @@ wd_look_hops(struct wd_look *look, size_t index, struct wd_error *err)
 	if (group->orphan_weights || wd_group_may_hold_model(group))
 		return WD_OK;
 	group->checked_routes = true;
-	st = sample(look, group);
+	st = wd_look_published(look, group);
+	if (st == WD_OK)
+		st = sample(look, group);
 	if (st != WD_OK)
 		return wd_fail(err, st, "hops: out of memory");
 	if (group->depth >= MAX_DEPTH) {

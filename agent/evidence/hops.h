@@ -1,5 +1,5 @@
 /*
- * hops.h - the parts of hops.c and hops_unix.c that they share. Private to
+ * hops.h - what hops.c, hops_unix.c and hops_published.c share. Private to
  * this room.
  */
 #ifndef WD_EVIDENCE_HOPS_H
@@ -24,6 +24,11 @@ enum wd_status wd_group_add_hop(
     struct wd_group *group, const struct wd_hop *hop) WD_MUST_CHECK;
 
 bool wd_has_socket(const struct wd_descriptors *descriptors, uint64_t inode);
+
+/* hops_published.c: the container ports that a group's processes publish, by
+ * the command line of programs that are known to do that. Errors: WD_NOMEM. */
+enum wd_status wd_look_published(
+    struct wd_look *look, struct wd_group *group) WD_MUST_CHECK;
 
 /* Begins a sample; whatever could not be seen clears group->checked_routes.
  * Errors: WD_NOMEM. The caller releases, also on failure. */

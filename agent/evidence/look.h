@@ -265,6 +265,7 @@ struct wd_listening {
 struct wd_accepted {
 	Weightd__V1__ConnectionState state;
 	struct wd_connection socket; /* when one fits, else all zero */
+	bool translated;             /* its port is not the asked one */
 	size_t group;                /* of its holders, or WD_NONE */
 	bool again; /* looked for twice, and every socket was seen */
 };

@@ -57,6 +57,7 @@ say_socket(struct wd_build *b, const struct wd_look *look,
 	out->netns = socket->netns;
 	out->local_port = socket->local_port;
 	out->socket_id = socket->inode;
+	out->translated = look->accepted.translated;
 	if (socket->inode != 0)
 		say_holders(b, look, out);
 }

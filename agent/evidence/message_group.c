@@ -175,6 +175,26 @@ index_behind(const struct wd_look *look, size_t group)
 	return index;
 }
 
+/* The container of those who listen at the end of a published port. */
+static const char *
+container_behind(const struct wd_look *look, const struct wd_hop *hop)
+{
+	const struct wd_group *group;
+	size_t i;
+
+	if (hop->group == WD_NONE)
+		return "";
+	group = &look->groups[hop->group];
+	for (i = 0; i < group->member_count; i++) {
+		const char *container =
+		    look->members[group->members[i]].process.container;
+
+		if (container != NULL)
+			return container;
+	}
+	return "";
+}
+
 static void
 say_hops(struct wd_build *b, const struct wd_look *look,
     const struct wd_group *group, Weightd__V1__Group *out)
@@ -200,6 +220,9 @@ say_hops(struct wd_build *b, const struct wd_look *look,
 		said->port = hop->port;
 		said->netns = hop->netns;
 		said->samples = hop->samples;
+		if (hop->kind == WD_HOP_PUBLISHED)
+			wd_build_text(
+			    b, &said->container, container_behind(look, hop));
 		if (hop->group == WD_NONE || !look->groups[hop->group].behind)
 			continue;
 		said->group_presence_case =

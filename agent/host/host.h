@@ -351,6 +351,8 @@ struct wd_host_identity {
 };
 
 struct wd_host;
+struct wd_local_addresses; /* reach.h */
+struct wd_translations;
 
 /* See host/ends.h. */
 struct wd_ends_wanted;
@@ -422,6 +424,12 @@ struct wd_host_ops {
 	enum wd_status (*mappers)(struct wd_host *host,
 	    const struct wd_object_number *objects, size_t count,
 	    const struct wd_deadline *deadline, struct wd_mappers *found,
+	    struct wd_error *err);
+	enum wd_status (*local_addresses)(struct wd_host *host,
+	    const struct wd_deadline *deadline,
+	    struct wd_local_addresses *found, struct wd_error *err);
+	enum wd_status (*translations)(struct wd_host *host, uint16_t port,
+	    const struct wd_deadline *deadline, struct wd_translations *found,
 	    struct wd_error *err);
 	void (*free)(struct wd_host *host);
 };

@@ -530,6 +530,10 @@ show_hop(struct wd_page *page, const Weightd__V1__Attestation *all,
 		behind = all->behind[hop->group];
 	wd_page_key(page, 0, "passes on to");
 	(void)wd_buf_text(page->out, wd_hop_label(hop, label));
+	if (hop->container[0] != '\0') {
+		(void)wd_buf_text(page->out, ", container ");
+		wd_page_text(page, hop->container);
+	}
 	for (i = 0; behind != NULL && i < behind->n_candidates; i++) {
 		(void)wd_buf_printf(page->out, "%s%s ", i == 0 ? ": " : ", ",
 		    wd_candidate_label(behind->candidates[i], label));

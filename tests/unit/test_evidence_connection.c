@@ -335,6 +335,8 @@ START_TEST(listeners_decide_nothing)
 	accepted_by(100);
 	scene_put(&s, "/listeners/complete", "false");
 	scene_put(&s, "/listeners/agreed", "false");
+	scene_put(&s, "/listeners/blinds",
+	    "[{'why': 'denied', 'what': 'listening sockets'}]");
 	scene_ask(&s);
 	expect_holder(100);
 	ck_assert_uint_eq(s.all->n_listeners, 2);
@@ -366,6 +368,19 @@ START_TEST(closed_while_we_looked)
 	accepted_by(100);
 	scene_after(&s, "mappings", 1, "/connections/items", "[]");
 	expect_state(FOUND(NONE), 3);
+	ck_assert_uint_gt(s.all->retries, 0);
+}
+END_TEST
+
+/* Met by the second look alone, it fits as well. */
+START_TEST(another_that_fits_comes_while_we_looked)
+{
+	accepted_by(100);
+	scene_after(&s, "connections", 1, "/connections/items/-",
+	    "{'inode': 400, 'netns': 7, 'local': '127.0.0.1',"
+	    " 'local_port': 8080, 'remote': '127.0.0.1',"
+	    " 'remote_port': 5555}");
+	expect_state(FOUND(SEVERAL), 3);
 	ck_assert_uint_gt(s.all->retries, 0);
 }
 END_TEST
@@ -445,6 +460,107 @@ START_TEST(the_accepted_socket_is_no_hop)
 }
 END_TEST
 
+/* ---- translation ----------------------------------------------------------
+ */
+
+/* Port 8080 leads to port 80 of namespace 7, where 200 accepted. */
+static void
+published(const char *translations)
+{
+	end_with(
+	    600, "172.17.0.2", 80, "127.0.0.1", CALLER_PORT, ", 'netns': 7");
+	scene_owner(&s, 200, 9, 600);
+	scene_put(&s, "/translations", translations);
+}
+
+#define ROW(asked, asked_port, server, server_port, seen_port)                 \
+	"{'items': [{'client': '127.0.0.1', 'client_port': 5555,"              \
+	" 'asked': '" asked "', 'asked_port': " #asked_port                    \
+	", 'server': '" server "', 'server_port': " #server_port               \
+	", 'seen': '127.0.0.1', 'seen_port': " #seen_port "}]}"
+
+START_TEST(a_translation_is_followed_when_it_is_proven)
+{
+	published(ROW("10.0.0.1", 8080, "172.17.0.2", 80, 5555));
+	scene_ask(&s);
+	expect_holder(200);
+	ck_assert(s.all->connection->translated);
+	ck_assert_uint_eq(s.all->connection->local_port, 80);
+	ck_assert_int_eq(scene_verdict(&s, "n.gguf", NULL), VERDICT(MATCH));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MISMATCH));
+}
+END_TEST
+
+static const char *const unproven[] = {
+	"{'items': []}",
+	ROW("10.0.0.1", 8081, "172.17.0.2", 80, 5555),
+	ROW("10.0.0.1", 8080, "172.17.0.3", 80, 5555),
+	ROW("10.0.0.1", 8080, "172.17.0.2", 81, 5555),
+	ROW("10.0.0.1", 8080, "172.17.0.2", 80, 5556),
+	"{'items': [{'client': '127.0.0.2', 'client_port': 5555,"
+	" 'asked': '10.0.0.1', 'asked_port': 8080, 'server': '172.17.0.2',"
+	" 'server_port': 80, 'seen': '127.0.0.1', 'seen_port': 5555}]}",
+	"{'items': [{'client': '127.0.0.1', 'client_port': 5556,"
+	" 'asked': '10.0.0.1', 'asked_port': 8080, 'server': '172.17.0.2',"
+	" 'server_port': 80, 'seen': '127.0.0.1', 'seen_port': 5555}]}",
+};
+
+START_TEST(without_proof_another_port_is_another_service)
+{
+	published(unproven[_i]);
+	expect_state(FOUND(NONE), 3);
+	ck_assert(scene_blind(&s, SCOPE(LISTENERS), "connection from"));
+}
+END_TEST
+
+START_TEST(the_tables_of_translations_cannot_be_read)
+{
+	published("{'status': 'denied'}");
+	expect_state(FOUND(NONE), 3);
+	ck_assert(scene_blind(&s, SCOPE(LISTENERS), "translated"));
+	published("{'complete': false, 'items': []}");
+	expect_state(FOUND(NONE), 3);
+	ck_assert(scene_blind(&s, SCOPE(LISTENERS), "translated"));
+	/* To whom the port itself answers they do not matter. */
+	accepted_by(100);
+	scene_ask(&s);
+	expect_holder(100);
+	ck_assert(!scene_blind(&s, SCOPE(LISTENERS), "translated"));
+	ck_assert(scene_blind(&s, SCOPE(OTHER), "translated"));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* One of two connections of the caller is rewritten from the asked port, the
+ * other one reaches it as it is. */
+START_TEST(a_translated_and_a_plain_connection_are_two)
+{
+	char address[] = "10.0.0.1", *kept = s.question.address;
+
+	accepted_by(100);
+	published(ROW("10.0.0.1", 8080, "172.17.0.2", 80, 5555));
+	expect_state(FOUND(SEVERAL), 3);
+	s.question.address = address;
+	scene_ask(&s);
+	s.question.address = kept;
+	expect_holder(200);
+}
+END_TEST
+
+/* Only the address was rewritten: both views lead to one socket. */
+START_TEST(a_translated_address_of_the_same_port)
+{
+	end_with(600, "172.17.0.2", SCENE_PORT, "127.0.0.1", CALLER_PORT,
+	    ", 'netns': 7");
+	end_at(601, "127.0.0.1", 9, "127.0.0.1", CALLER_PORT);
+	scene_owner(&s, 200, 9, 600);
+	scene_put(&s, "/translations",
+	    ROW("10.0.0.1", 8080, "172.17.0.2", 8080, 5555));
+	scene_ask(&s);
+	expect_holder(200);
+}
+END_TEST
+
 static const struct {
 	const char *address;
 	uint32_t port;
@@ -496,10 +612,16 @@ WD_TEST(a_thread_with_its_own_table);
 WD_TEST(listeners_decide_nothing);
 WD_TEST(nothing_listens_any_more);
 WD_TEST(closed_while_we_looked);
+WD_TEST(another_that_fits_comes_while_we_looked);
 WD_TEST(accepted_while_we_looked);
 WD_TEST(handed_on_while_we_looked);
 WD_TEST(handed_on_all_the_time);
 WD_TEST(other_listeners_may_move);
 WD_TEST(the_accepted_socket_is_no_hop);
+WD_TEST(a_translation_is_followed_when_it_is_proven);
+WD_LOOP(without_proof_another_port_is_another_service, unproven);
+WD_TEST(the_tables_of_translations_cannot_be_read);
+WD_TEST(a_translated_and_a_plain_connection_are_two);
+WD_TEST(a_translated_address_of_the_same_port);
 WD_LOOP(an_end_that_is_none, refused);
 WD_SUITE_END

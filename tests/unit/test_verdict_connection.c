@@ -195,6 +195,7 @@ static void
 listener_is_closed(Weightd__V1__Attestation *all)
 {
 	make_connection(all);
+	all->agreeing_looks = 1;
 	while (all->n_listeners > 0)
 		wd_message_free(all->listeners[--all->n_listeners]);
 }

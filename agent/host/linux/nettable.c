@@ -9,6 +9,11 @@
 
 #define PIECE_BYTES 65536
 
+struct lines {
+	enum wd_status (*take)(void *ctx, struct wd_slice line);
+	void *ctx;
+};
+
 struct rows {
 	enum wd_status (*take)(void *ctx, const struct wd_net_row *row);
 	void *ctx;
@@ -16,12 +21,11 @@ struct rows {
 
 /* Takes the whole lines of `text` and leaves the rest in front. */
 static enum wd_status
-take_lines(struct wd_buf *text, const struct rows *rows)
+take_lines(struct wd_buf *text, const struct lines *lines)
 {
 	struct wd_slice rest = wd_buf_slice(text), line;
 	const uint8_t *last = memrchr(rest.data, '\n', rest.len);
 	enum wd_status st = WD_OK;
-	struct wd_net_row row;
 	size_t whole;
 
 	if (last == NULL)
@@ -29,19 +33,18 @@ take_lines(struct wd_buf *text, const struct rows *rows)
 	whole = (size_t)(last - rest.data) + 1;
 	rest.len = whole;
 	while (st == WD_OK && wd_slice_cut(&rest, '\n', &line))
-		if (wd_parse_net_row(line, &row) == WD_OK)
-			st = rows->take(rows->ctx, &row);
+		st = lines->take(lines->ctx, line);
 	memmove(text->data, text->data + whole, text->len - whole);
 	text->len -= whole;
 	return st;
 }
 
 enum wd_status
-wd_net_table(int fd, const struct wd_deadline *deadline,
-    enum wd_status (*take)(void *ctx, const struct wd_net_row *row), void *ctx)
+wd_line_table(int fd, const struct wd_deadline *deadline,
+    enum wd_status (*take)(void *ctx, struct wd_slice line), void *ctx)
 {
 	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
-	const struct rows rows = { take, ctx };
+	const struct lines lines = { take, ctx };
 	enum wd_status st = WD_OK;
 	uint8_t *space;
 	ssize_t got;
@@ -60,7 +63,27 @@ wd_net_table(int fd, const struct wd_deadline *deadline,
 		if (got == 0)
 			return WD_OK;
 		wd_buf_advance(&text, (size_t)got);
-		st = take_lines(&text, &rows);
+		st = take_lines(&text, &lines);
 	}
 	return st;
+}
+
+static enum wd_status
+take_row_line(void *ctx, struct wd_slice line)
+{
+	const struct rows *rows = ctx;
+	struct wd_net_row row;
+
+	if (wd_parse_net_row(line, &row) != WD_OK)
+		return WD_OK;
+	return rows->take(rows->ctx, &row);
+}
+
+enum wd_status
+wd_net_table(int fd, const struct wd_deadline *deadline,
+    enum wd_status (*take)(void *ctx, const struct wd_net_row *row), void *ctx)
+{
+	struct rows rows = { take, ctx };
+
+	return wd_line_table(fd, deadline, take_row_line, &rows);
 }

@@ -167,6 +167,33 @@ class OnceTest(unittest.TestCase):
         self.addCleanup(server.stop)
         return server
 
+    def server_inside(self, address="0.0.0.0"):
+        """A model server in a network namespace of its own."""
+        return self.server(
+            "0", "--address", address, "--model", self.bundle(),
+            wrapper=("unshare", "-n", "sh", "-c",
+                     'ip link set lo up; exec "$0" "$@"'))
+
+    def join_namespace(self, pid, network):
+        """NETWORK.1 here and NETWORK.2 in the process's namespace."""
+        near = f"wd{pid % 100000}a"
+        net = ["nsenter", "-t", str(pid), "-n"]
+        self.run_or_skip("ip", "link", "add", near, "type", "veth", "peer",
+                         "name", "wdpeer", "netns", str(pid))
+        self.addCleanup(subprocess.run, ["ip", "link", "del", near],
+                        stderr=subprocess.DEVNULL, check=False)
+        for command in (["ip", "addr", "add", f"{network}.1/24", "dev", near],
+                        ["ip", "link", "set", near, "up"],
+                        [*net, "ip", "addr", "add", f"{network}.2/24", "dev",
+                         "wdpeer"],
+                        [*net, "ip", "link", "set", "wdpeer", "up"]):
+            subprocess.run(command, check=True)
+
+    def run_or_skip(self, *command):
+        done = subprocess.run(command, stderr=subprocess.PIPE)
+        if done.returncode != 0:
+            self.skipTest(f"{command}: {done.stderr.decode()}")
+
     def once(self, port, *options, wrapper=()):
         done = subprocess.run(
             [*wrapper, WEIGHTD, "--once", str(port), "--format", "json",

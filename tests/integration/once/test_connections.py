@@ -246,22 +246,8 @@ os.kill(child, 9)
 
     @needs_root
     def test_another_namespace(self):
-        inside = self.server(
-            "0", "--address", "0.0.0.0", "--model", self.bundle(),
-            wrapper=("unshare", "-n", "sh", "-c",
-                     'ip link set lo up; exec "$0" "$@"'))
-        near = f"wd{os.getpid() % 100000}a"
-        net = ["nsenter", "-t", str(inside.pid), "-n"]
-        self.run_or_skip("ip", "link", "add", near, "type", "veth", "peer",
-                         "name", "wdpeer", "netns", str(inside.pid))
-        self.addCleanup(subprocess.run, ["ip", "link", "del", near],
-                        stderr=subprocess.DEVNULL, check=False)
-        for command in (["ip", "addr", "add", "10.213.7.1/24", "dev", near],
-                        ["ip", "link", "set", near, "up"],
-                        [*net, "ip", "addr", "add", "10.213.7.2/24", "dev",
-                         "wdpeer"],
-                        [*net, "ip", "link", "set", "wdpeer", "up"]):
-            subprocess.run(command, check=True)
+        inside = self.server_inside()
+        self.join_namespace(inside.pid, "10.213.7")
         client = self.connect(inside.port, "10.213.7.2")
         answer = self.accepted_by(inside.port, client)
         self.assert_about(answer, inside.pid, inside.port)
@@ -274,10 +260,37 @@ os.kill(child, 9)
         answer = self.ask(inside.port, client, "--netns", str(own))
         self.assertEqual((answer.kind, answer.line), ("UNVERIFIABLE", 3))
 
-    def run_or_skip(self, *command):
-        done = subprocess.run(command, stderr=subprocess.PIPE)
-        if done.returncode != 0:
-            self.skipTest(f"{command}: {done.stderr.decode()}")
+    @needs_root
+    def test_a_port_that_is_translated(self):
+        """The kernel's table of connections proves where it leads."""
+        inside = self.server_inside()
+        net = ["nsenter", "-t", str(inside.pid), "-n"]
+        asked = 4242 if inside.port != 4242 else 4243
+        self.run_or_skip(*net, "nft", "add table ip nat")
+        for rule in ("add chain ip nat out { type nat hook output "
+                     "priority -100; }",
+                     f"add rule ip nat out tcp dport {asked} redirect to "
+                     f":{inside.port}"):
+            self.run_or_skip(*net, "nft", rule)
+        client = subprocess.Popen(
+            [*net, sys.executable, "-c", """
+import socket, sys
+c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+print(c.getsockname()[1], flush=True)
+sys.stdin.read()
+""", str(asked)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(client.stdout.close)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.stdin.close)
+        ends = f"127.0.0.1:{int(client.stdout.readline())}"
+        answer = self.once(asked, "--connection", ends)
+        self.assert_about(answer, inside.pid, inside.port)
+        self.assertTrue(self.accepted(answer)["translated"])
+        self.assertEqual(answer.listeners, [])
+        # Without the rule's port in the question nothing leads there.
+        answer = self.once(asked + 10, "--connection", ends)
+        self.assertEqual((answer.kind, answer.line), ("UNVERIFIABLE", 3))
+        self.assertIn(f"port {inside.port}", answer.reason)
 
     @needs_root
     def test_the_same_ends_in_two_namespaces(self):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import MODELSERVER, OnceTest, flags, grade
+from harness import MODELSERVER, OnceTest, flags, grade, needs_root
 
 
 class Routes(OnceTest):
@@ -71,6 +71,32 @@ class Routes(OnceTest):
         (candidate,) = self.behind(answer, last)["candidates"]
         self.assertEqual(grade(candidate), "RESIDENT")
         self.assertEqual(answer.kind, "UNVERIFIABLE")
+
+    @needs_root
+    def test_a_published_port_names_the_container_behind(self):
+        inside = self.server_inside()
+        self.join_namespace(inside.pid, "10.213.8")
+        proxy = self.path("docker-proxy")
+        shutil.copy(MODELSERVER, proxy)
+        gateway = subprocess.Popen(
+            [proxy, "0", "-proto", "tcp", "-host-ip", "127.0.0.1",
+             "-container-ip", "10.213.8.2", "-container-port",
+             str(inside.port)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(gateway.stdout.close)
+        self.addCleanup(gateway.wait)
+        self.addCleanup(gateway.stdin.close)
+        answer = self.once(int(gateway.stdout.readline().split()[1]))
+        self.assertIn("FORWARDER", flags(answer.groups[0]))
+        self.assertEqual((answer.kind, answer.line), ("UNVERIFIABLE", 8))
+        hop = self.hop_to(answer, inside.port)
+        self.assertEqual(hop["kind"], "KIND_PUBLISHED")
+        self.assertEqual(hop["address"], "10.213.8.2")
+        self.assertEqual(
+            int(hop["netns"]), os.stat(f"/proc/{inside.pid}/ns/net").st_ino)
+        (candidate,) = self.behind(answer, hop)["candidates"]
+        self.assertEqual(candidate["pids"], [inside.pid])
+        self.assertEqual(grade(candidate), "RESIDENT")
 
     def parent_of_a_server(self, name, talk):
         """A process that listens and starts a model server as its child."""
