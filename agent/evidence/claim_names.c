@@ -171,7 +171,7 @@ follow_repository(struct naming *n, struct wd_slice root, struct wd_slice quant)
 		st = wd_bytes_set(&found, n->revision);
 	if (st != WD_OK || found.len == 0)
 		return st;
-	claim_of(n)->late = is_late(n, set_ns);
+	claim_of(n)->late |= is_late(n, set_ns);
 	st = wd_bytes_set(&claim_of(n)->stored, wd_bytes_slice(&found));
 	return st == WD_OK ?
 	    follow_revision(n, root, wd_bytes_slice(&found), quant) :
@@ -305,7 +305,7 @@ try_ollama(void *ctx, struct wd_slice root)
 		return n->status == WD_LIMIT;
 	st = wd_cache_read(n->look, n->member->pid, wd_bytes_slice(&tag),
 	    WD_LISTING_MANIFEST, &list, &set_ns);
-	claim_of(n)->late = st == WD_OK && is_late(n, set_ns);
+	claim_of(n)->late |= st == WD_OK && is_late(n, set_ns);
 	if (st == WD_OK || st == WD_NOMEM)
 		n->status = st == WD_OK ?
 		    follow_layers(n, root, &list, wd_bytes_slice(&tag)) :
@@ -323,8 +323,7 @@ wants_name(const struct wd_claim *claim, size_t member)
 
 	return claim->member == member && claim->use != WD_CLAIM_NAME &&
 	    !claim->leads_to_file && claim->path.len == 0 && value.len > 0 &&
-	    value.data[0] != '/' && value.data[0] != '.' &&
-	    claim->source != WEIGHTD__V1__CLAIM__SOURCE__SOURCE_CONFIGURATION;
+	    value.data[0] != '/' && value.data[0] != '.';
 }
 
 static bool

@@ -291,8 +291,7 @@ source_of(enum wd_engine_source source)
 	return WEIGHTD__V1__CLAIM__SOURCE__SOURCE_ENVIRONMENT;
 }
 
-/* False for words that name no weights of their own: stores of many models
- * and files of options are followed by nobody. */
+/* False for words that name no weights of their own. */
 static bool
 use_of(enum wd_engine_use use, enum wd_claim_use *claim_use)
 {
@@ -325,6 +324,7 @@ static bool
 take_claim(void *ctx, const struct wd_engine_claim *claim)
 {
 	struct taking *t = ctx;
+	size_t before = t->group->claim_count;
 	enum wd_claim_use use = WD_CLAIM_MODEL;
 
 	if (!use_of(claim->use, &use) && claim->known)
@@ -337,6 +337,9 @@ take_claim(void *ctx, const struct wd_engine_claim *claim)
 	t->status =
 	    wd_claim_add(t->look, t->group, t->member, source_of(claim->source),
 		claim->key, use, claim->known, claim->value);
+	if (t->group->claim_count > before)
+		t->group->claims[before].names_list =
+		    claim->use == WD_ENGINE_CONFIG && !claim->overridden;
 	return t->status == WD_OK;
 }
 
@@ -357,6 +360,8 @@ wd_look_claims(
 		    !wd_engine_claims(
 			&look->members[t.member].process, take_claim, &t))
 			group->checked_claims = false;
+		if (look->members[t.member].candidate && t.status == WD_OK)
+			t.status = wd_claim_lists(look, group, t.member, err);
 		if (look->members[t.member].candidate && t.status == WD_OK)
 			t.status = wd_claim_names(look, group, t.member, err);
 	}

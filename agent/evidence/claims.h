@@ -39,6 +39,12 @@ enum wd_status wd_claim_add(struct wd_look *look, struct wd_group *group,
     size_t member, Weightd__V1__Claim__Source source, struct wd_slice key,
     enum wd_claim_use use, bool keep, struct wd_slice value) WD_MUST_CHECK;
 
+/* claim_lists.c: what stands in the files that member `member` names. What
+ * cannot be read makes the group's claims count as not checked. Errors:
+ * WD_NOMEM. */
+enum wd_status wd_claim_lists(struct wd_look *look, struct wd_group *group,
+    size_t member, struct wd_error *err) WD_MUST_CHECK;
+
 /* claim_names.c: follows what member `member` names by a repository's id or by
  * a tag. Errors: WD_NOMEM. */
 enum wd_status wd_claim_names(struct wd_look *look, struct wd_group *group,

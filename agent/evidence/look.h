@@ -15,7 +15,8 @@
  *              tied.c
  *   held       held.c     the objects that members have mapped or open
  *   claims     claims.c   what command lines and environments name, by path
- *              claim_names.c  or by the name that a cache knows
+ *              claim_names.c  or by the name that a cache knows, and
+ *              claim_lists.c  the files that name models
  *   models     models.c   bundles made of held (or only named) files, and of
  *              home.c     the files beside them
  *              snapshot.c
@@ -117,12 +118,16 @@ struct wd_claim {
 	struct wd_bytes path; /* as the process would open it */
 	struct wd_file file;  /* of the file; -1 for a directory */
 	enum wd_tristate agrees;
+	bool names_list; /* the value is a file that names models */
+	bool listed;     /* one of many in such a file: nobody says that it
+			  * was loaded */
 	/* claim_names.c: when the value is a name that a cache knows. */
 	struct wd_bytes store;  /* the cache: caches.h, wd_cache_place.root */
 	struct wd_bytes label;  /* the branch, or the tag */
 	struct wd_bytes stored; /* what the cache says that it leads to now */
-	/* The name was set after the process can have loaded what it led to
-	 * before: the claim says nothing of what was loaded. */
+	/* The name, or the file in which it stands, was set after the process
+	 * can have loaded what it led to before: the claim says nothing of what
+	 * was loaded. */
 	bool late;
 };
 

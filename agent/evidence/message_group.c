@@ -25,6 +25,31 @@ say_claim(struct wd_build *b, const struct wd_look *look,
 	out->agrees = wd_say_tristate(claim->agrees);
 }
 
+/* Lists of a router can be long: what leads to nothing held is cut short. */
+#define MAX_LISTED 7 /* besides the first */
+
+static void
+say_claims(struct wd_build *b, const struct wd_look *look,
+    const struct wd_group *group, Weightd__V1__Group *out)
+{
+	Weightd__V1__Claim *last = NULL, *row;
+	size_t i, listed = 0;
+
+	for (i = 0; i < group->claim_count && b->status == WD_OK; i++) {
+		const struct wd_claim *claim = &group->claims[i];
+		bool fold = claim->listed && claim->agrees != WD_YES;
+
+		if (fold && last != NULL && listed++ >= MAX_LISTED) {
+			last->folded++;
+			continue;
+		}
+		row = WD_BUILD_ADD(
+		    b, out, claims, &weightd__v1__claim__descriptor);
+		say_claim(b, look, claim, row);
+		last = fold ? row : last;
+	}
+}
+
 static void
 say_group_checks(struct wd_build *b, const struct wd_look *look,
     const struct wd_group *group, Weightd__V1__Group *out)
@@ -271,9 +296,6 @@ wd_say_group(struct wd_build *b, const struct wd_look *look,
 	say_engine(b, group, out);
 	say_hops(b, look, group, out);
 	say_models(b, look, group, out);
-	for (i = 0; i < group->claim_count; i++)
-		say_claim(b, look, &group->claims[i],
-		    WD_BUILD_ADD(
-			b, out, claims, &weightd__v1__claim__descriptor));
+	say_claims(b, look, group, out);
 	say_group_checks(b, look, group, out);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "evidence/caches.h"
 #include "evidence/companions.h"
 #include "evidence/devices.h"
 #include "evidence/message.h"
@@ -239,6 +240,46 @@ say_kept_names(struct wd_build *b, const struct wd_model *model,
 		    "not every name of the cache could be read");
 }
 
+/* Caches call a blob by the SHA-256 of what was downloaded: "sha256-HEX" of an
+ * Ollama store, "HEX" of a hub cache where the file is large. */
+static bool
+is_misnamed(const struct wd_group *group, const struct wd_model *model,
+    const struct wd_model_file *file)
+{
+	const struct wd_bundle_file *bf =
+	    &model->bundle->files[file->bundle_file];
+	struct wd_cache_place place;
+	char hex[WD_SHA256_TEXT_BYTES];
+
+	if (file->held == WD_NONE || !bf->has_digest)
+		return false;
+	place =
+	    wd_cache_place_of(wd_bytes_slice(&group->held[file->held].path));
+	(void)wd_sha256_text(&bf->sha256, hex);
+	/* "sha256:HEX" */
+	if (place.kind == WD_CACHE_NONE ||
+	    (place.blob.len != 64 && place.blob.len != 71))
+		return false;
+	return memcmp(place.blob.data + place.blob.len - 64,
+		   hex + strlen(hex) - 64, 64) != 0;
+}
+
+static void
+say_misnamed(struct wd_build *b, const struct wd_group *group,
+    const struct wd_model *model, Weightd__V1__Candidate *out)
+{
+	size_t i;
+
+	for (i = 0; i < model->file_count; i++) {
+		if (!is_misnamed(group, model, &model->files[i]))
+			continue;
+		wd_build_add_text(b, &out->n_notes, &out->notes,
+		    "a blob's content is not what its name says: it was "
+		    "written to, or its download was damaged");
+		return;
+	}
+}
+
 static void
 say_model_flags(struct wd_build *b, const struct wd_model *model,
     Weightd__V1__Candidate *out)
@@ -363,5 +404,6 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 	}
 	say_names(b, model, out);
 	say_kept_names(b, model, out);
+	say_misnamed(b, group, model, out);
 	say_model_checks(b, model, out);
 }

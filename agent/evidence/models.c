@@ -337,9 +337,12 @@ compare_claim(struct wd_group *group, struct wd_claim *claim)
 		if (!same_as_model_file(model, &claim->file.state, false))
 			continue;
 		claim->agrees = WD_YES;
-		name_model(model, claim);
+		if (!claim->listed)
+			name_model(model, claim);
 		return;
 	}
+	if (claim->listed)
+		return;
 	/* A name that was set anew since: it has moved, which is no conflict.
 	 */
 	claim->agrees =
@@ -417,7 +420,9 @@ models_of_claims(struct wd_look *look, struct wd_group *group)
 	for (i = 0; i < group->claim_count; i++) {
 		struct wd_claim *claim = &group->claims[i];
 
-		if (!claim->leads_to_file || claim->agrees == WD_YES)
+		if (!claim->leads_to_file)
+			continue;
+		if (claim->agrees == WD_YES || claim->listed)
 			continue;
 		if (claim->use == WD_CLAIM_MODEL && had_model &&
 		    !may_have_read(look, claim))

@@ -178,7 +178,8 @@ is_asked_for(const struct naming *n)
 	size_t i;
 
 	for (i = 0; i < n->group->claim_count; i++)
-		if (is_of_store(n, &n->group->claims[i]))
+		if (!n->group->claims[i].listed &&
+		    is_of_store(n, &n->group->claims[i]))
 			return true;
 	return false;
 }
@@ -374,8 +375,8 @@ add_moved_claims(struct naming *n)
 	for (i = 0; i < n->group->claim_count && st == WD_OK; i++) {
 		const struct wd_claim *claim = &n->group->claims[i];
 
-		if (claim->use != WD_CLAIM_MODEL || !is_of_store(n, claim) ||
-		    leads_here(n, claim) ||
+		if (claim->use != WD_CLAIM_MODEL || claim->listed ||
+		    !is_of_store(n, claim) || leads_here(n, claim) ||
 		    wd_slice_equal(wd_bytes_slice(&claim->label),
 			wd_bytes_slice(&claim->stored)))
 			continue;

@@ -416,6 +416,9 @@ show_claim(
 		    page->out, " (pid %" PRId32 ")", claim->pid);
 	if (claim->agrees == WD_SEEN(NO))
 		(void)wd_buf_text(page->out, ", not what is held");
+	if (claim->folded > 0)
+		(void)wd_buf_printf(
+		    page->out, " and %" PRIu32 " more like it", claim->folded);
 	wd_page_end(page);
 }
 

@@ -10,9 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "evidence/caches.h"
 #include "support/scene.h"
 #include "support/suite.h"
+#include "wire/build.h"
 
 #define REPO "/hub/models--org--name"
 #define AFTER (SCENE_START + 60 * WD_NS_PER_SECOND)
@@ -587,6 +589,35 @@ START_TEST(D11_a_tag_was_pulled_again)
 }
 END_TEST
 
+static bool
+has_note(const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < only()->n_notes; i++)
+		if (strstr(only()->notes[i], text) != NULL)
+			return true;
+	return false;
+}
+
+/* E5: a blob whose content is not what its name says. */
+START_TEST(E5_a_blob_by_another_name)
+{
+	/* Without a digest nobody knows. */
+	s.digests = WD_DIGEST_CACHED_ONLY;
+	scene_ask(&s);
+	ck_assert(!has_note("not what its name says"));
+	s.digests = WD_DIGEST_COMPUTE;
+	scene_ask(&s);
+	ck_assert(!has_note("not what its name says"));
+	scene_unmap_all(&s, 100);
+	scene_map(&s, 100, "w.gguf", blobs[0]);
+	scene_ask(&s);
+	ck_assert(has_note("not what its name says"));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MISMATCH));
+}
+END_TEST
+
 /* D11: nothing tells that a:latest ever led here. */
 START_TEST(D11_a_tag_nobody_claimed)
 {
@@ -657,6 +688,13 @@ END_TEST
 /* A broken manifest says nothing; a cache that is no cache neither. */
 START_TEST(what_a_store_cannot_say)
 {
+	folder(STORE "/manifests/registry.ollama.ai/up", "up");
+	tag_leads_to(STORE "/manifests/registry.ollama.ai/up/../x", "x", 0);
+	scene_put(
+	    &s, "/processes/100/argv", "['server', '--model', 'up/..:x']");
+	scene_ask(&s);
+	ck_assert_int_eq(claim()->agrees, SEEN(UNSPECIFIED));
+	scene_put(&s, "/processes/100/argv", "['server', '--model', 'a']");
 	text_at(LIBRARY "/a/latest", "a",
 	    "{\"layers\":[{\"mediaType\":\"" MEDIA
 	    "model\",\"digest\":\"sha256:../../m\"}]}");
@@ -664,6 +702,213 @@ START_TEST(what_a_store_cannot_say)
 	scene_ask(&s);
 	ck_assert_uint_eq(only()->n_kept_names, 0);
 	ck_assert_int_eq(only()->grade, GRADE(RESIDENT));
+}
+END_TEST
+
+/* ---- lists in files -------------------------------------------------------
+ */
+
+/* The engine's program, its words, and the file that they name. */
+static void
+list_is(const char *program, const char *argv, const char *text)
+{
+	char json[64];
+
+	(void)snprintf(json, sizeof(json), "'%s'", program);
+	scene_put(&s, "/processes/100/exe/path", json);
+	scene_put(&s, "/processes/100/argv", argv);
+	text_at("/etc/list", "list", text);
+}
+
+static Weightd__V1__Claim *
+claim_with(const char *key)
+{
+	Weightd__V1__Group *group = scene_group(&s, 0);
+	size_t i;
+
+	for (i = 0; i < group->n_claims; i++)
+		if (strcmp(group->claims[i]->key, key) == 0)
+			return group->claims[i];
+	ck_abort_msg("no claim %s", key);
+	return NULL;
+}
+
+static void
+begin_with_another(void)
+{
+	scene_begin(&s);
+	scene_gguf(&s, "w.gguf", "Wrong", NULL, 64, 2);
+	scene_path(&s, 100, "/m/w.gguf", "w.gguf");
+}
+
+START_TEST(a_preset_names_many)
+{
+	list_is("/usr/bin/llama-server",
+	    "['llama-server', '--models-preset', '/etc/list']",
+	    "[right]\nmodel = /m/m.gguf\n[wrong]\nmodel = /m/w.gguf\n"
+	    "[org/name]\n");
+	scene_put_int(&s, "/processes/100/read_bytes", 1 << 20);
+	scene_ask(&s);
+	ck_assert_str_eq(only()->bundle->inner_name, "Right");
+	ck_assert(!HAS_FLAG(only(), CONFLICT));
+	ck_assert_int_eq(
+	    claim_with("/etc/list: right.model")->agrees, SEEN(YES));
+	ck_assert_int_eq(
+	    claim_with("/etc/list: wrong.model")->agrees, SEEN(UNSPECIFIED));
+	ck_assert_int_eq(claim_with("/etc/list: wrong.model")->source,
+	    WEIGHTD__V1__CLAIM__SOURCE__SOURCE_CONFIGURATION);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_claims, 4);
+	ck_assert(HAS_CHECK(scene_group(&s, 0), CLAIMS));
+	/* Listed is not named: bytes that were read make nothing of it. */
+	scene_unmap_all(&s, 100);
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 0);
+}
+END_TEST
+
+START_TEST(a_long_list_is_folded)
+{
+	char text[4096];
+	size_t len = 0, i;
+
+	for (i = 0; i < 40; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "[m%zu]\nmodel = /m/%s\n", i,
+		    i == 30 ? "m.gguf" : "none.gguf");
+	list_is("/usr/bin/llama-server",
+	    "['llama-server', '--models-preset', '/etc/list']", text);
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_claims, 1 + 8 + 1);
+	ck_assert_uint_eq(claim_with("/etc/list: m7.model")->folded, 31);
+	ck_assert_int_eq(claim_with("/etc/list: m30.model")->agrees, SEEN(YES));
+	ck_assert_uint_eq(claim_with("/etc/list: m30.model")->folded, 0);
+}
+END_TEST
+
+/* vLLM's file names the one model: what it says is as good as an option, when
+ * there is none. */
+START_TEST(a_file_of_options_names_the_model)
+{
+	static const char no_option[] =
+	    "['python3', '-m', 'vllm.entrypoints.openai.api_server',"
+	    " '--config', '/etc/list']";
+
+	list_is("/usr/bin/python3", no_option, "model: /m/w.gguf\n");
+	scene_ask(&s);
+	ck_assert_int_eq(claim_with("/etc/list: model")->agrees, SEEN(NO));
+	ck_assert(HAS_FLAG(only(), CONFLICT));
+	/* A file that was written since says nothing of what was loaded. */
+	set_time("list", AFTER);
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    claim_with("/etc/list: model")->agrees, SEEN(UNSPECIFIED));
+	ck_assert(!HAS_FLAG(only(), CONFLICT));
+	list_is("/usr/bin/python3",
+	    "['python3', '-m', 'vllm.entrypoints.openai.api_server',"
+	    " '--model', '/m/m.gguf', '--config', '/etc/list']",
+	    "model: /m/w.gguf\n");
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    claim_with("/etc/list: model")->agrees, SEEN(UNSPECIFIED));
+	ck_assert(!HAS_FLAG(only(), CONFLICT));
+}
+END_TEST
+
+static const struct {
+	const char *program, *argv, *text, *key;
+} router_lists[] = {
+	{ "/usr/bin/llama-swap", "['llama-swap', '-config', '/etc/list']",
+	    "models:\n  q:\n    cmd: llama-server -m /m/m.gguf --port "
+	    "${PORT}\n",
+	    "/etc/list: q.-m" },
+	{ "/usr/bin/python3",
+	    "['python3', '/usr/bin/litellm', '--config', '/etc/list']",
+	    "model_list:\n- model_name: q\n"
+	    "  litellm_params: {model: openai/x, api_key: s3cr3t}\n",
+	    "/etc/list: q.model" },
+};
+
+START_TEST(lists_of_routers)
+{
+	list_is(router_lists[_i].program, router_lists[_i].argv,
+	    router_lists[_i].text);
+	scene_ask(&s);
+	ck_assert_int_eq(claim_with(router_lists[_i].key)->agrees,
+	    _i == 0 ? SEEN(YES) : SEEN(UNSPECIFIED));
+	ck_assert_uint_eq(scene_group(&s, 0)->n_claims, 2);
+}
+END_TEST
+
+/* What could not be read is no check. */
+static const char *const unread[] = { "a: &x 1\nmodel: *x\n", "- 1\n" };
+
+START_TEST(a_list_that_cannot_be_read)
+{
+	list_is("/usr/bin/python3",
+	    "['python3', '-m', 'vllm.entrypoints.openai.api_server',"
+	    " '--config', '/etc/list']",
+	    unread[_i]);
+	scene_ask(&s);
+	ck_assert(!HAS_CHECK(scene_group(&s, 0), CLAIMS));
+	ck_assert_int_eq(s.all->grade, GRADE(RESIDENT));
+}
+END_TEST
+
+/* ---- memory --------------------------------------------------------------
+ */
+
+/* Every allocation of a look fails once: an error, and no leak. */
+static void
+fail_everywhere(void)
+{
+	struct wd_evidence with = {
+		.reader = s.reader, .store = s.store, .clock = &s.clock
+	};
+	unsigned n;
+
+	scene_ask(&s);
+	with.host = s.host;
+	for (n = 0;; n++) {
+		Weightd__V1__Attestation *all = NULL;
+		enum wd_status st;
+		int failed;
+
+		ck_assert_uint_lt(n, 100000);
+		wd_mem_fail_after(n);
+		st = wd_attest_port(
+		    &with, &s.question, s.digests, &s.deadline, &all, NULL);
+		failed = wd_mem_has_failed();
+		wd_mem_fail_after(UINT64_MAX);
+		wd_message_free(all);
+		ck_assert_msg(st == (failed ? WD_NOMEM : WD_OK),
+		    "allocation %u: %s", n, wd_status_name(st));
+		if (!failed)
+			break;
+	}
+	ck_assert_uint_gt(n, 40);
+}
+
+START_TEST(memory_for_branches)
+{
+	main_leads_to("def");
+	fail_everywhere();
+}
+END_TEST
+
+START_TEST(memory_for_tags)
+{
+	tag_leads_to(LIBRARY "/a/latest", "a", 1);
+	set_time("a", AFTER);
+	fail_everywhere();
+}
+END_TEST
+
+START_TEST(memory_for_lists)
+{
+	list_is("/usr/bin/llama-server",
+	    "['llama-server', '--models-preset', '/etc/list']",
+	    "[right]\nmodel = /m/m.gguf\n[org/name]\n");
+	fail_everywhere();
 }
 END_TEST
 
@@ -741,6 +986,7 @@ main(void)
 	WD_TEST(D14_a_broken_link_is_incomplete);
 	WD_TEST(D14_broken_links_to_what_is_held);
 	WD_TEST(settings_of_several_snapshots);
+	WD_TEST(memory_for_branches);
 	tcase = tcase_create("Ollama");
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
@@ -749,11 +995,22 @@ main(void)
 	WD_TEST(a_tag_is_no_name_of_the_bundle);
 	WD_LOOP(ways_to_write_a_tag, names_of_a);
 	WD_TEST(D11_a_tag_was_pulled_again);
+	WD_TEST(E5_a_blob_by_another_name);
 	WD_TEST(D11_a_tag_nobody_claimed);
 	WD_TEST(D11_a_tag_is_gone);
 	WD_TEST(a_name_set_anew_names_nothing);
 	WD_TEST(layers_that_are_no_model);
 	WD_TEST(what_a_store_cannot_say);
+	WD_TEST(memory_for_tags);
+	tcase = tcase_create("lists");
+	suite_add_tcase(suite, tcase);
+	tcase_add_checked_fixture(tcase, begin_with_another, tear_down);
+	WD_TEST(a_preset_names_many);
+	WD_TEST(a_long_list_is_folded);
+	WD_TEST(a_file_of_options_names_the_model);
+	WD_LOOP(lists_of_routers, router_lists);
+	WD_LOOP(a_list_that_cannot_be_read, unread);
+	WD_TEST(memory_for_lists);
 	tcase = tcase_create("places");
 	suite_add_tcase(suite, tcase);
 	WD_LOOP(places_in_caches, places);

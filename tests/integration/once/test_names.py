@@ -8,7 +8,7 @@ import shutil
 import time
 import unittest
 
-from harness import OnceTest, flags, grade, text
+from harness import MODELSERVER, OnceTest, flags, grade, text
 
 
 def wait_a_tick():
@@ -201,6 +201,33 @@ class Ollama(Names):
             self.assertEqual(
                 self.once(server.port, "--model", name,
                           "--allow-name-only").kind, "MISMATCH", name)
+
+
+class Lists(Names):
+    """Files that name models."""
+
+    def test_a_preset_is_shown_and_proves_nothing(self):
+        # The program's name is what tells the engine.
+        program = self.path("llama-server")
+        shutil.copy(MODELSERVER, program)
+        held = self.bundle("held.gguf", "--seed", "1")
+        other = self.bundle("other.gguf", "--seed", "2")
+        preset = self.path("models.ini")
+        with open(preset, "w") as file:
+            file.write(f"version = 1\n[one]\nmodel = {held}\n"
+                       f"[two]\nmodel = {other}\n")
+        server = self.server("0", "--models-preset", preset,
+                             program=program)
+        server.do(f"load mmap {held}")
+        answer = self.once(server.port)
+        claims = {c["key"].removeprefix(preset + ": "): c
+                  for c in answer.groups[0]["claims"]}
+        self.assertEqual(claims["one.model"]["agrees"], "TRISTATE_YES")
+        self.assertNotIn("agrees", claims["two.model"])
+        self.assertEqual(claims["one.model"]["source"],
+                         "SOURCE_CONFIGURATION")
+        self.assertEqual(len(answer.models()), 1)
+        self.assertNotIn("CONFLICT", flags(answer.model))
 
 
 class Files(Names):
