@@ -135,3 +135,25 @@ wd_page_flags(
 		    (int)flags[i], "FLAG_");
 	}
 }
+
+void
+wd_page_text_line(
+    struct wd_page *page, unsigned depth, const char *key, const char *text)
+{
+	if (text[0] == '\0')
+		return;
+	wd_page_key(page, depth, key);
+	wd_page_text(page, text);
+	wd_page_end(page);
+}
+
+void
+wd_page_flags_line(struct wd_page *page, unsigned depth,
+    const Weightd__V1__Flag *flags, size_t count)
+{
+	if (count == 0)
+		return;
+	wd_page_key(page, depth, "flags");
+	wd_page_flags(page, flags, count);
+	wd_page_end(page);
+}

@@ -56,6 +56,17 @@ void wd_page_enum(struct wd_page *page, const ProtobufCEnumDescriptor *type,
 void wd_page_connection(
     struct wd_page *page, const Weightd__V1__Attestation *attestation);
 
+/* A line of a text, or of flags; nothing when there is none. */
+void wd_page_text_line(
+    struct wd_page *page, unsigned depth, const char *key, const char *text);
+void wd_page_flags_line(struct wd_page *page, unsigned depth,
+    const Weightd__V1__Flag *flags, size_t count);
+
+/* All lines of a process. `by_connection`: the question named one, so that an
+ * owner holds that and perhaps no listener. */
+void wd_page_process(struct wd_page *page, const Weightd__V1__Process *process,
+    bool by_connection);
+
 /* Fingerprint lines of a bundle, `depth` deep. */
 void wd_page_bundle(
     struct wd_page *page, unsigned depth, const Weightd__V1__Bundle *bundle);

@@ -25,17 +25,6 @@ state_words(Weightd__V1__DigestState state)
 }
 
 static void
-show_text_line(
-    struct wd_page *page, unsigned depth, const char *key, const char *text)
-{
-	if (text[0] == '\0')
-		return;
-	wd_page_key(page, depth, key);
-	wd_page_text(page, text);
-	wd_page_end(page);
-}
-
-static void
 show_digest_line(struct wd_page *page, unsigned depth, const char *key,
     const Weightd__V1__Digest *digest)
 {
@@ -144,8 +133,8 @@ show_fingerprint(
 	(void)wd_buf_printf(page->out, " (%zu keys)", bundle->n_settings);
 	wd_page_end(page);
 	show_digest_line(page, depth, "tokenizer", bundle->tokenizer_digest);
-	show_text_line(page, depth, "recipe", bundle->declared_recipe);
-	show_text_line(page, depth, "recipe", bundle->derived_recipe);
+	wd_page_text_line(page, depth, "recipe", bundle->declared_recipe);
+	wd_page_text_line(page, depth, "recipe", bundle->derived_recipe);
 }
 
 static void
@@ -191,7 +180,7 @@ show_lists(
 		wd_page_line(
 		    page, depth, "", "and %zu more files", bundle->n_files - i);
 	for (i = 0; i < bundle->n_notes && i < MAX_ROWS; i++)
-		show_text_line(page, depth, "note", bundle->notes[i]->text);
+		wd_page_text_line(page, depth, "note", bundle->notes[i]->text);
 	if (i < bundle->n_notes)
 		wd_page_line(
 		    page, depth, "", "and %zu more notes", bundle->n_notes - i);
@@ -234,13 +223,13 @@ wd_show_bundle(
 	wd_page_enum(&page, &weightd__v1__bundle_kind__descriptor,
 	    (int)bundle->kind, "BUNDLE_KIND_");
 	wd_page_end(&page);
-	show_text_line(&page, 1, "architecture", bundle->architecture);
+	wd_page_text_line(&page, 1, "architecture", bundle->architecture);
 	if (bundle->path.len > 0) {
 		wd_page_key(&page, 1, "path");
 		wd_page_bytes(&page, bundle->path, 4096);
 		wd_page_end(&page);
 	}
-	show_text_line(&page, 1, "repository", bundle->repository);
+	wd_page_text_line(&page, 1, "repository", bundle->repository);
 	wd_page_bundle(&page, 1, bundle);
 	return out->status;
 }
