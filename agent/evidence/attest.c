@@ -191,14 +191,16 @@ wd_look_may_be_left_over(struct wd_look *look, const struct wd_member *member)
 	    wd_look_parent_died(look, &member->process);
 }
 
-/* An owner that inherited the socket from a server that is gone: it holds no
- * weights, waits for nothing and was adopted. */
+/* An owner that looks as if it had inherited the socket from a server that is
+ * gone: it holds no weights, polls nothing that can be seen and was adopted. A
+ * guess: a server that waits in accept(2) or poll(2), holds no weights itself
+ * and was adopted too looks the same. It decides nothing but words. */
 static void
 mark_orphan_holders(struct wd_look *look, struct wd_group *group)
 {
 	size_t i;
 
-	if (group->model_count > 0 || group->orphan_weights ||
+	if (group->model_count > 0 || group->orphan_weights || group->loading ||
 	    group->unexplained || !group->members_complete)
 		return;
 	for (i = 0; i < group->member_count; i++) {
@@ -225,6 +227,21 @@ find_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 	return st;
 }
 
+/* What outlived another server is shown; it is not worth reading gigabytes. */
+static enum wd_status
+find_digests(struct wd_look *look, const struct wd_group *group,
+    struct wd_model *model, struct wd_error *err)
+{
+	enum wd_digest_wish wish = look->digests;
+	enum wd_status st;
+
+	if (group->orphan_weights && look->listeners.count > 0)
+		look->digests = WD_DIGEST_CACHED_ONLY;
+	st = wd_look_digests(look, model, err);
+	look->digests = wish;
+	return st;
+}
+
 static enum wd_status
 judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 {
@@ -234,7 +251,7 @@ judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 	if (st == WD_OK)
 		st = wd_look_engines(look, group, err);
 	for (i = 0; i < group->model_count && st == WD_OK; i++) {
-		st = wd_look_digests(look, &group->models[i], err);
+		st = find_digests(look, group, &group->models[i], err);
 		if (st == WD_OK)
 			st = wd_look_grade(look, group, &group->models[i], err);
 	}
@@ -242,6 +259,8 @@ judge_models(struct wd_look *look, struct wd_group *group, struct wd_error *err)
 		st = wd_look_blind(look, group, err);
 	if (st == WD_OK)
 		st = wd_look_companions(look, group, err);
+	if (st == WD_OK)
+		st = wd_look_loading(look, group, err);
 	if (st == WD_OK)
 		mark_orphan_holders(look, group);
 	return st;
@@ -263,17 +282,62 @@ earlier(const struct wd_deadline *deadline)
 }
 
 /* Who serves: those behind the connection of the question alone, or behind
- * every listener. When nobody listens, weights may have outlived a server. */
+ * every listener. */
 static enum wd_status
 find_groups(struct wd_look *look, struct wd_error *err)
 {
-	enum wd_status st;
-
 	if (wd_look_has_connection(look))
 		return wd_look_connection_group(look, err);
-	st = wd_look_groups(look, err);
-	if (st == WD_OK && look->listeners.count == 0)
-		st = wd_look_orphans(look, err);
+	return wd_look_groups(look, err);
+}
+
+/* Who serves with those. */
+static enum wd_status
+find_others(struct wd_look *look, struct wd_error *err)
+{
+	enum wd_status st = WD_OK;
+	size_t i;
+
+	for (i = 0; i < look->group_count && st == WD_OK; i++)
+		st = wd_look_children(look, &look->groups[i], err);
+	return st == WD_OK ? wd_look_tied(look, err) : st;
+}
+
+/* What cannot be seen of an orphan hides no weights of the server's. */
+static void
+turn_blinds(struct wd_look *look, const struct wd_group *group)
+{
+	struct wd_blinds blinds = look->weight_blinds;
+
+	if (!group->orphan_weights)
+		return;
+	look->weight_blinds = look->other_blinds;
+	look->other_blinds = blinds;
+}
+
+/* Everything but digests: may append the groups that this one leads to. */
+static enum wd_status
+find_all_models(struct wd_look *look, size_t index, struct wd_error *err)
+{
+	enum wd_status st = WD_OK;
+
+	if (look->groups[index].behind)
+		st = wd_look_children(look, &look->groups[index], err);
+	turn_blinds(look, &look->groups[index]);
+	if (st == WD_OK)
+		st = find_models(look, &look->groups[index], err);
+	turn_blinds(look, &look->groups[index]);
+	return st == WD_OK ? wd_look_hops(look, index, err) : st;
+}
+
+static enum wd_status
+judge_group(struct wd_look *look, struct wd_group *group, struct wd_error *err)
+{
+	enum wd_status st;
+
+	turn_blinds(look, group);
+	st = judge_models(look, group, err);
+	turn_blinds(look, group);
 	return st;
 }
 
@@ -298,22 +362,20 @@ look_once(struct wd_look *look, struct wd_error *err)
 		st = find_groups(look, err);
 	if (st == WD_OK)
 		st = find_all_listeners(look, err);
-	for (i = 0; i < look->group_count && st == WD_OK; i++)
-		st = wd_look_children(look, &look->groups[i], err);
 	if (st == WD_OK)
-		st = wd_look_tied(look, err);
+		st = find_others(look, err);
 	/* Hashing may take all the time there is: everything else before it. */
-	for (i = 0; i < look->group_count && st == WD_OK; i++) {
-		if (look->groups[i].behind)
-			st = wd_look_children(look, &look->groups[i], err);
-		if (st == WD_OK)
-			st = find_models(look, &look->groups[i], err);
-		/* May append the groups that it leads to. */
-		if (st == WD_OK)
-			st = wd_look_hops(look, i, err);
-	}
 	for (i = 0; i < look->group_count && st == WD_OK; i++)
-		st = judge_models(look, &look->groups[i], err);
+		st = find_all_models(look, i, err);
+	/* Who is in no group, not even behind one. */
+	if (st == WD_OK && !wd_look_has_connection(look))
+		st = wd_look_orphans(look, err);
+	for (; i < look->group_count && st == WD_OK; i++)
+		st = find_all_models(look, i, err);
+	if (st == WD_OK)
+		st = wd_look_duplicates(look, err);
+	for (i = 0; i < look->group_count && st == WD_OK; i++)
+		st = judge_group(look, &look->groups[i], err);
 	if (st == WD_OK)
 		st = wd_look_again(look, err);
 	return st;

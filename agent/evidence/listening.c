@@ -83,6 +83,30 @@ wd_look_listening(const struct wd_look *look, const struct wd_descriptor *d)
 	return NULL;
 }
 
+bool
+wd_look_has_listener(
+    const struct wd_look *look, const struct wd_descriptors *descriptors)
+{
+	size_t i;
+
+	for (i = 0; i < descriptors->count; i++)
+		if (wd_look_listening(look, &descriptors->items[i]) != NULL)
+			return true;
+	return false;
+}
+
+enum wd_status
+wd_look_process_listens(
+    struct wd_look *look, const struct wd_process *process, bool *listens)
+{
+	WD_CLEANUP(wd_descriptors_release) struct wd_descriptors rows = { 0 };
+	enum wd_status st = wd_host_descriptors(
+	    look->with->host, process, look->deadline, &rows, NULL);
+
+	*listens = st == WD_OK && wd_look_has_listener(look, &rows);
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
 /* When not every listener was seen, any socket may be one. */
 static bool
 may_listen_elsewhere(const struct wd_look *look, const struct wd_member *member)

@@ -44,6 +44,7 @@ model_release(struct wd_model *model)
 	wd_free(model->names);
 	wd_free(model->commits);
 	wd_free(model->files);
+	wd_free(model->others);
 	wd_bytes_release(&model->path);
 	wd_bundle_free(&model->bundle);
 }

@@ -192,6 +192,8 @@ struct wd_model {
 	bool names_incomplete;   /* not all of the cache could be read */
 	enum wd_tristate in_use; /* companions.c; of companions only */
 	bool asleep;             /* named, not held, and its engine sleeps */
+	pid_t *others; /* outside the group, that hold it too; by pid */
+	size_t other_count, other_capacity;
 };
 
 enum wd_hop_kind {
@@ -235,6 +237,7 @@ struct wd_group {
 	unsigned depth;      /* hops between the question and it */
 	struct wd_hop *hops;
 	size_t hop_count, hop_capacity;
+	bool loading; /* loading.c */
 	bool checked_routes;
 	bool checked_written, checked_claims, checked_headers;
 	bool unexplained; /* large memory, an unknown file or a device */
@@ -353,6 +356,13 @@ enum wd_status wd_look_sort_listening(
 const struct wd_listening *wd_look_listening(
     const struct wd_look *look, const struct wd_descriptor *descriptor);
 
+/* listening.c: whether the process has a listening socket of its own. Errors:
+ * WD_NOMEM; a process that cannot be looked into has none that is known. */
+enum wd_status wd_look_process_listens(struct wd_look *look,
+    const struct wd_process *process, bool *listens) WD_MUST_CHECK;
+bool wd_look_has_listener(
+    const struct wd_look *look, const struct wd_descriptors *descriptors);
+
 /* listening.c: which members listen besides, by look->all. */
 void wd_look_other_listeners(struct wd_look *look);
 
@@ -418,8 +428,17 @@ bool wd_look_same_generation(
 enum wd_status wd_look_add_orphan(
     struct wd_look *look, pid_t pid, struct wd_error *err) WD_MUST_CHECK;
 
-/* orphans.c: when nobody listens: processes that hold weights and whose
- * parent died. Errors: WD_NOMEM. */
+/* loading.c: whether a member is about to load weights; after the models were
+ * graded. Errors: WD_NOMEM. */
+enum wd_status wd_look_loading(struct wd_look *look, struct wd_group *group,
+    struct wd_error *err) WD_MUST_CHECK;
+
+/* duplicates.c: who else maps the weights that were found. Errors: WD_NOMEM. */
+enum wd_status wd_look_duplicates(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
+/* orphans.c: processes that are in no group, hold weights, and whose parent
+ * died. Needs look->listening. Errors: WD_NOMEM. */
 enum wd_status wd_look_orphans(
     struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
 

@@ -291,6 +291,8 @@ wd_say_group(struct wd_build *b, const struct wd_look *look,
 		}
 	if (group->orphan_weights)
 		WD_BUILD_PUSH(b, out, flags, FLAG(ORPHAN_WEIGHTS));
+	if (group->loading)
+		WD_BUILD_PUSH(b, out, flags, FLAG(LOADING));
 	if (is_forwarder(look, group))
 		WD_BUILD_PUSH(b, out, flags, FLAG(FORWARDER));
 	say_engine(b, group, out);

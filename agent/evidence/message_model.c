@@ -334,6 +334,19 @@ say_notes(struct wd_build *b, const struct wd_group *group,
 }
 
 static void
+say_others(struct wd_build *b, const struct wd_model *model,
+    Weightd__V1__Candidate *out)
+{
+	size_t i;
+
+	for (i = 0; i < model->other_count; i++)
+		wd_say_pid(b, &out->n_also_held_by, &out->also_held_by,
+		    model->others[i]);
+	if (model->other_count > 0)
+		WD_BUILD_PUSH(b, out, flags, FLAG(DUPLICATE_INSTANCE));
+}
+
+static void
 say_model_checks(struct wd_build *b, const struct wd_model *model,
     Weightd__V1__Candidate *out)
 {
@@ -405,5 +418,6 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 	say_names(b, model, out);
 	say_kept_names(b, model, out);
 	say_misnamed(b, group, model, out);
+	say_others(b, model, out);
 	say_model_checks(b, model, out);
 }

@@ -1,6 +1,8 @@
 /*
- * When nobody listens: processes that hold weights although the process that
- * served with them is gone (a worker that outlived its server).
+ * Processes that hold weights although the process that served with them is
+ * gone (a worker that outlived its server): whether nobody listens any more, or
+ * a new server does. Of which port that server was cannot be known. Not one
+ * that is in a group, and not one that listens itself: it serves on its own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -68,15 +70,56 @@ outlived(struct wd_look *look, const struct wd_process *process, bool *holds,
 	return st == WD_NOMEM ? st : WD_OK;
 }
 
+/* The same question of the process table alone, which is cheap; true when it
+ * does not suffice. */
+static bool
+may_be_left(const struct wd_look *look, const struct wd_pid *row)
+{
+	const struct wd_pid *parent = find_pid(&look->pids, row->ppid);
+
+	if (row->sid == row->pid || row->pgid == row->pid)
+		return false;
+	return parent == NULL || parent->sid != row->sid ||
+	    find_pid(&look->pids, row->pgid) == NULL;
+}
+
+static bool
+is_member(const struct wd_look *look, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < look->member_count; i++)
+		if (look->members[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Whether it serves by itself. */
 static enum wd_status
-consider(struct wd_look *look, pid_t pid, bool *seen, struct wd_error *err)
+drop_servers(struct wd_look *look, const struct wd_process *process, bool *left)
+{
+	bool listens = false;
+	enum wd_status st;
+
+	if (!*left)
+		return WD_OK;
+	st = wd_look_process_listens(look, process, &listens);
+	*left = !listens;
+	return st;
+}
+
+static enum wd_status
+consider(struct wd_look *look, const struct wd_pid *row, bool *seen,
+    struct wd_error *err)
 {
 	struct wd_process process;
+	pid_t pid = row->pid;
 	bool holds = false;
 	enum wd_status st;
 
 	*seen = true;
-	if (pid == look->host.pid_of_agent || pid == 1)
+	if (pid == look->host.pid_of_agent || pid == 1 ||
+	    !may_be_left(look, row) || is_member(look, pid))
 		return WD_OK;
 	memset(&process, 0, sizeof(process));
 	st = wd_host_process(look->with->host, pid, &process, NULL);
@@ -85,6 +128,8 @@ consider(struct wd_look *look, pid_t pid, bool *seen, struct wd_error *err)
 	} else if (process.state != WD_KERNEL_THREAD &&
 	    process.state != WD_ZOMBIE && wd_look_parent_died(look, &process)) {
 		st = outlived(look, &process, &holds, seen);
+		if (st == WD_OK)
+			st = drop_servers(look, &process, &holds);
 	}
 	wd_process_release(&process);
 	if (st == WD_OK && holds)
@@ -124,7 +169,7 @@ wd_look_orphans(struct wd_look *look, struct wd_error *err)
 		late = wd_deadline_passed(look->deadline);
 		if (late)
 			break;
-		st = consider(look, look->pids.items[i].pid, &seen, err);
+		st = consider(look, &look->pids.items[i], &seen, err);
 		unseen += seen ? 0 : 1;
 	}
 	if (st == WD_OK && note_unseen(look, unseen, late) != WD_OK)

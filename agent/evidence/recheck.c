@@ -96,11 +96,21 @@ sockets_again(struct wd_look *look, struct wd_error *err)
 	return st == WD_NOMEM ? st : WD_OK;
 }
 
+/* An orphan is shown beside a server that it has nothing to do with. */
+static bool
+is_beside(const struct wd_look *look, const struct wd_member *member)
+{
+	return member->role == WD_MEMBER_ORPHAN_WEIGHTS &&
+	    look->listeners.count > 0;
+}
+
 static void
 identity_again(struct wd_look *look, const struct wd_member *member)
 {
 	struct wd_identity now;
 
+	if (is_beside(look, member))
+		return;
 	if (wd_host_process_identity(
 		look->with->host, member->pid, &now, NULL) != WD_OK ||
 	    !wd_identity_equal(&member->process.identity, &now))
@@ -236,7 +246,7 @@ mappings_again(struct wd_look *look, size_t index)
 	enum wd_status st;
 
 	if (member->mappings_status != WD_OK || !member->candidate ||
-	    member->ended)
+	    member->ended || is_beside(look, member))
 		return WD_OK;
 	memset(&now, 0, sizeof(now));
 	st = wd_host_mappings(
@@ -299,7 +309,7 @@ descriptors_again(struct wd_look *look, size_t index)
 	size_t i;
 
 	if (member->descriptors_status != WD_OK || !member->candidate ||
-	    member->ended)
+	    member->ended || is_beside(look, member))
 		return WD_OK;
 	memset(&now, 0, sizeof(now));
 	st = wd_host_descriptors(

@@ -63,49 +63,39 @@ is_service(const struct wd_process *process)
 	return false;
 }
 
-static bool
-has_listener(
-    const struct wd_look *look, const struct wd_descriptors *descriptors)
-{
-	size_t i;
-
-	for (i = 0; i < descriptors->count; i++)
-		if (wd_look_listening(look, &descriptors->items[i]) != NULL)
-			return true;
-	return false;
-}
-
-static bool
-process_listens(struct wd_look *look, pid_t pid)
+static enum wd_status
+pid_listens(struct wd_look *look, pid_t pid, bool *listens)
 {
 	WD_CLEANUP(wd_process_release) struct wd_process process = { 0 };
-	WD_CLEANUP(wd_descriptors_release) struct wd_descriptors rows = { 0 };
+	enum wd_status st =
+	    wd_host_process(look->with->host, pid, &process, NULL);
 
-	return wd_host_process(look->with->host, pid, &process, NULL) ==
-	    WD_OK &&
-	    wd_host_descriptors(look->with->host, &process, look->deadline,
-		&rows, NULL) == WD_OK &&
-	    has_listener(look, &rows);
+	*listens = false;
+	if (st == WD_OK)
+		st = wd_look_process_listens(look, &process, listens);
+	return st == WD_NOMEM ? st : WD_OK;
 }
 
 /* Who was started by another server is that one's worker: of its ancestors
  * those count that are not ours too (sshd has started half of a host). */
-static bool
-is_below_a_server(
-    struct wd_look *look, const struct wd_process *process, pid_t ours)
+static enum wd_status
+is_below_a_server(struct wd_look *look, const struct wd_process *process,
+    pid_t ours, bool *below)
 {
+	enum wd_status st = WD_OK;
 	size_t i;
 
-	for (i = 0; i < process->ancestor_count; i++) {
+	*below = false;
+	for (i = 0; i < process->ancestor_count && st == WD_OK && !*below;
+	     i++) {
 		pid_t above = process->ancestors[i].pid;
 
 		if (above <= 1 || above == ours ||
 		    wd_look_descends_from(look, ours, above))
-			return false;
-		if (process_listens(look, above))
-			return true;
+			break;
+		st = pid_listens(look, above, below);
 	}
-	return false;
+	return st;
 }
 
 static bool
@@ -255,46 +245,61 @@ join(struct wd_look *look, struct wd_outsider *o, struct wd_error *err)
 	return WD_OK;
 }
 
-static bool
-serves_for_itself(
-    struct wd_look *look, const struct wd_outsider *o, const struct stranger *s)
+static enum wd_status
+serves_for_itself(struct wd_look *look, const struct wd_outsider *o,
+    const struct stranger *s, bool *serves)
 {
 	const struct wd_process *p = &s->as.process;
 	struct wd_recognition found = wd_engine_recognise(p);
 
-	return wd_engine_is_own_server(&found) || wd_engine_is_proxy(&found) ||
-	    has_listener(look, &s->as.descriptors) ||
-	    is_below_a_server(look, p, o->ties[0].pid);
+	*serves = wd_engine_is_own_server(&found) ||
+	    wd_engine_is_proxy(&found) ||
+	    wd_look_has_listener(look, &s->as.descriptors);
+	if (*serves)
+		return WD_OK;
+	return is_below_a_server(look, p, o->ties[0].pid, serves);
+}
+
+static enum wd_status
+judge_stranger(struct wd_look *look, struct wd_outsider *o,
+    const struct stranger *s, struct wd_error *err)
+{
+	enum wd_status st = WD_OK;
+
+	switch (holds_weights(look, &s->as)) {
+	case WD_YES:
+		return join(look, o, err);
+	case WD_NO:
+		st = note_empty(look, o, s);
+		break;
+	case WD_NOT_KNOWN:
+		st = blind(
+		    look, o, s, WD_DENIED, "it could not be looked into", true);
+		break;
+	}
+	return st == WD_OK ? st : wd_fail(err, st, "ties: out of memory");
 }
 
 static enum wd_status
 judge(struct wd_look *look, struct wd_outsider *o, struct wd_error *err)
 {
 	WD_CLEANUP(stranger_release) struct stranger s;
-	enum wd_status st;
+	bool serves = false;
+	enum wd_status st = read_stranger(look, o->pid, &s);
 
-	st = read_stranger(look, o->pid, &s);
 	if (st == WD_GONE)
 		return WD_OK;
-	if (st == WD_OK &&
-	    (is_service(&s.as.process) || serves_for_itself(look, o, &s)))
+	if (st == WD_OK && is_service(&s.as.process))
 		return WD_OK;
-	if (st == WD_OK)
-		switch (holds_weights(look, &s.as)) {
-		case WD_YES:
-			return join(look, o, err);
-		case WD_NO:
-			st = note_empty(look, o, &s);
-			break;
-		case WD_NOT_KNOWN:
-			st = blind(look, o, &s, WD_DENIED,
-			    "it could not be looked into", true);
-			break;
-		}
-	else if (st != WD_NOMEM)
+	if (st == WD_OK) {
+		st = serves_for_itself(look, o, &s, &serves);
+		if (st == WD_OK && !serves)
+			return judge_stranger(look, o, &s, err);
+	} else if (st != WD_NOMEM) {
 		st =
 		    blind(look, o, &s, st, "it could not be looked into", true);
-	return st == WD_OK ? st : wd_fail(err, WD_NOMEM, "ties: out of memory");
+	}
+	return st == WD_OK ? st : wd_fail(err, st, "ties: out of memory");
 }
 
 enum wd_status

@@ -71,4 +71,12 @@ void wd_page_process(struct wd_page *page, const Weightd__V1__Process *process,
 void wd_page_bundle(
     struct wd_page *page, unsigned depth, const Weightd__V1__Bundle *bundle);
 
+/* What leads to a candidate now, and what no longer does. */
+void wd_page_names(
+    struct wd_page *page, const Weightd__V1__Candidate *candidate);
+
+/* Processes outside the group that hold it too. */
+void wd_page_others(
+    struct wd_page *page, const Weightd__V1__Candidate *candidate);
+
 #endif

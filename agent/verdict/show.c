@@ -249,31 +249,6 @@ show_model_line(struct wd_page *page, const Weightd__V1__Candidate *candidate)
 	wd_page_end(page);
 }
 
-/* What leads here now, and what no longer does. */
-static void
-show_kept_names(struct wd_page *page, const Weightd__V1__Candidate *candidate)
-{
-	size_t i;
-
-	for (i = 0; i < candidate->n_kept_names && i < MAX_ROWS; i++) {
-		wd_page_key(page, 1, "kept as");
-		wd_page_text(page, candidate->kept_names[i]);
-		wd_page_end(page);
-	}
-	for (i = 0; i < candidate->n_moved_names && i < MAX_ROWS; i++) {
-		const Weightd__V1__MovedName *moved = candidate->moved_names[i];
-
-		wd_page_key(page, 1, "moved");
-		wd_page_text(page, moved->name);
-		(void)wd_buf_text(page->out,
-		    moved->leads_to[0] != '\0' ? ", leads to " : " is gone");
-		wd_page_text(page, moved->leads_to);
-		(void)wd_buf_text(
-		    page->out, moved->leads_to[0] != '\0' ? " now" : "");
-		wd_page_end(page);
-	}
-}
-
 static const char *
 in_use_words(const Weightd__V1__Candidate *candidate)
 {
@@ -302,7 +277,8 @@ show_candidate(struct wd_page *page, const Weightd__V1__Candidate *candidate)
 	    (int)candidate->grade, "GRADE_");
 	wd_page_end(page);
 	wd_page_flags_line(page, 1, candidate->flags, candidate->n_flags);
-	show_kept_names(page, candidate);
+	wd_page_names(page, candidate);
+	wd_page_others(page, candidate);
 	if (wd_is_companion(candidate))
 		wd_page_text_line(page, 1, "in use", in_use_words(candidate));
 	for (i = 0; i < candidate->n_notes && i < MAX_ROWS; i++)

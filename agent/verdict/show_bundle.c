@@ -233,3 +233,46 @@ wd_show_bundle(
 	wd_page_bundle(&page, 1, bundle);
 	return out->status;
 }
+
+/* What leads here now, and what no longer does. */
+void
+wd_page_names(struct wd_page *page, const Weightd__V1__Candidate *candidate)
+{
+	size_t i;
+
+	for (i = 0; i < candidate->n_kept_names && i < MAX_ROWS; i++) {
+		wd_page_key(page, 1, "kept as");
+		wd_page_text(page, candidate->kept_names[i]);
+		wd_page_end(page);
+	}
+	for (i = 0; i < candidate->n_moved_names && i < MAX_ROWS; i++) {
+		const Weightd__V1__MovedName *moved = candidate->moved_names[i];
+
+		wd_page_key(page, 1, "moved");
+		wd_page_text(page, moved->name);
+		(void)wd_buf_text(page->out,
+		    moved->leads_to[0] != '\0' ? ", leads to " : " is gone");
+		wd_page_text(page, moved->leads_to);
+		(void)wd_buf_text(
+		    page->out, moved->leads_to[0] != '\0' ? " now" : "");
+		wd_page_end(page);
+	}
+}
+
+void
+wd_page_others(struct wd_page *page, const Weightd__V1__Candidate *candidate)
+{
+	size_t i;
+
+	if (candidate->n_also_held_by == 0)
+		return;
+	wd_page_key(page, 1, "also held by");
+	for (i = 0; i < candidate->n_also_held_by && i < MAX_ROWS; i++)
+		(void)wd_buf_printf(page->out, "%s%" PRId32,
+		    i == 0 ? "process " : ", ", candidate->also_held_by[i]);
+	if (i < candidate->n_also_held_by)
+		(void)wd_buf_printf(
+		    page->out, ", %zu more", candidate->n_also_held_by - i);
+	(void)wd_buf_text(page->out, " (outside the group)");
+	wd_page_end(page);
+}

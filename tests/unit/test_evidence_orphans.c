@@ -1,9 +1,10 @@
 /*
  * What a server leaves behind when it ends: a helper that keeps the port, a
- * worker that keeps the weights. Field cases A12, A26.
+ * worker that keeps the weights. Field cases A12, A26, D12, D17.
  */
 #include <check.h>
 
+#include "host/fixture/fixture.h"
 #include "support/scene.h"
 #include "support/suite.h"
 
@@ -164,6 +165,163 @@ START_TEST(an_orphan_that_cannot_be_read_is_a_blind_spot)
 }
 END_TEST
 
+/* A26: a new server listens, and the worker of the old one still holds its
+ * weights: shown, and no part of the answer about the new one. */
+static void
+worker_beside_a_new_server(void)
+{
+	scene_gguf(&s, "w.gguf", "Old", NULL, 64, 2);
+	scene_process(&s, 101, 1);
+	scene_map(&s, 101, "w.gguf", "/m/w.gguf");
+}
+
+START_TEST(orphaned_weights_beside_a_new_server_are_shown)
+{
+	worker_beside_a_new_server();
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_groups, 1);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 1);
+	ck_assert_str_eq(scene_model(&s, 0)->bundle->inner_name, "Right");
+	ck_assert_uint_eq(s.all->n_orphans, 1);
+	ck_assert_int_eq(s.all->orphans[0]->pids[0], 101);
+	ck_assert(HAS_FLAG(s.all, ORPHAN_WEIGHTS));
+	ck_assert_int_eq(s.all->grade, GRADE(RESIDENT));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+	ck_assert_int_eq(scene_verdict(&s, "w.gguf", NULL), VERDICT(MISMATCH));
+}
+END_TEST
+
+/* Its bytes are not worth reading for an answer about another process. */
+START_TEST(an_orphan_beside_a_server_is_not_hashed)
+{
+	worker_beside_a_new_server();
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    s.all->orphans[0]->candidates[0]->bundle->content_digest_state,
+	    STATE(NONE));
+	ck_assert_int_eq(
+	    scene_model(&s, 0)->bundle->content_digest_state, STATE(COMPUTED));
+}
+END_TEST
+
+/* A device that it holds hides nothing of the server's; it may end while we
+ * look. */
+START_TEST(what_an_orphan_hides_is_not_the_servers)
+{
+	worker_beside_a_new_server();
+	scene_put(&s, "/processes/101/descriptors/items/-",
+	    "{'fd': 9, 'type': 'device', 'path': '/dev/nvidia0'}");
+	scene_put(&s, "/processes/101/generation_known", "false");
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_orphans, 1);
+	ck_assert(!scene_blind(&s, SCOPE(WEIGHTS), "101"));
+	ck_assert(scene_blind(&s, SCOPE(OTHER), "101"));
+	ck_assert(HAS_CHECK(s.all, IDENTITY_AGAIN));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* It serves on its own port, whoever started it. */
+START_TEST(a_server_whose_parent_died_is_no_orphan)
+{
+	worker_beside_a_new_server();
+	scene_listener(&s, "127.0.0.1", 9000, 90);
+	scene_owner(&s, 101, 5, 90);
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_orphans, 0);
+}
+END_TEST
+
+/* A worker that is tied to the server belongs to it. */
+START_TEST(a_tied_worker_is_no_orphan)
+{
+	worker_beside_a_new_server();
+	scene_put(&s, "/processes/100/descriptors/items/-",
+	    "{'fd': 20, 'type': 'pipe', 'path': 'pipe:[5000]', 'inode': 5000,"
+	    " 'writable': true}");
+	scene_put(&s, "/processes/101/descriptors/items/-",
+	    "{'fd': 20, 'type': 'pipe', 'path': 'pipe:[5000]',"
+	    " 'inode': 5000}");
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_orphans, 0);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 2);
+}
+END_TEST
+
+/* The process table alone tells whom nobody left behind. */
+START_TEST(only_who_may_be_left_is_looked_into)
+{
+	uint64_t before;
+
+	scene_ask(&s);
+	before = wd_host_fixture_calls(s.host, "mappings");
+	scene_process(&s, 60, 50);
+	scene_ask(&s);
+	ck_assert_uint_eq(wd_host_fixture_calls(s.host, "mappings"), before);
+}
+END_TEST
+
+/* D17: a chain of processes, and no weights anywhere: no stale answer. */
+START_TEST(a_chain_without_weights_holds_none)
+{
+	scene_ask(&s);
+	ck_assert_int_eq(s.all->grade, GRADE(RESIDENT));
+	scene_unmap_all(&s, 100);
+	scene_process(&s, 101, 100);
+	scene_process(&s, 102, 101);
+	scene_put(&s, "/processes/100/argv", "['server']");
+	scene_ask(&s);
+	ck_assert_int_eq(s.all->grade, GRADE(NONE));
+	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 0);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+/* ---- D12: the same weights elsewhere ---------------------------------------
+ */
+
+START_TEST(a_second_instance_is_shown)
+{
+	scene_process(&s, 300, 50);
+	scene_map(&s, 300, "m.gguf", "/m/m.gguf");
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_pids, 1);
+	ck_assert_uint_eq(scene_model(&s, 0)->n_also_held_by, 1);
+	ck_assert_int_eq(scene_model(&s, 0)->also_held_by[0], 300);
+	ck_assert(HAS_FLAG(scene_model(&s, 0), DUPLICATE_INSTANCE));
+	ck_assert_uint_eq(scene_model(&s, 0)->n_pids, 1);
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* Members share the file, and another file may print the same numbers. */
+START_TEST(members_and_other_files_are_no_second_instance)
+{
+	scene_process(&s, 101, 100);
+	scene_map(&s, 101, "m.gguf", "/m/m.gguf");
+	scene_process(&s, 300, 50);
+	scene_gguf(&s, "w.gguf", "Other", NULL, 64, 2);
+	scene_put(&s, "/files/m.gguf/device", "7");
+	scene_put(&s, "/files/m.gguf/inode", "8");
+	scene_map(&s, 300, "w.gguf", "/m/w.gguf");
+	scene_put(&s, "/processes/300/mappings/items/0/device", "7");
+	scene_put(&s, "/processes/300/mappings/items/0/inode", "8");
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_model(&s, 0)->n_also_held_by, 0);
+	ck_assert(!HAS_FLAG(scene_model(&s, 0), DUPLICATE_INSTANCE));
+}
+END_TEST
+
+START_TEST(instances_that_cannot_be_seen_are_a_blind_spot)
+{
+	scene_put(&s, "/mappers", "{'complete': false}");
+	scene_ask(&s);
+	ck_assert(scene_blind(&s, SCOPE(OTHER), "hold the same weights"));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
 WD_SUITE_BEGIN("evidence orphans")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(an_orphan_holder_serves_nothing);
@@ -174,4 +332,14 @@ WD_TEST(a_hidden_leader_makes_no_orphan);
 WD_TEST(orphaned_weights_are_shown);
 WD_TEST(weights_of_a_living_family_are_no_orphans);
 WD_TEST(an_orphan_that_cannot_be_read_is_a_blind_spot);
+WD_TEST(orphaned_weights_beside_a_new_server_are_shown);
+WD_TEST(an_orphan_beside_a_server_is_not_hashed);
+WD_TEST(what_an_orphan_hides_is_not_the_servers);
+WD_TEST(a_server_whose_parent_died_is_no_orphan);
+WD_TEST(a_tied_worker_is_no_orphan);
+WD_TEST(only_who_may_be_left_is_looked_into);
+WD_TEST(a_chain_without_weights_holds_none);
+WD_TEST(a_second_instance_is_shown);
+WD_TEST(members_and_other_files_are_no_second_instance);
+WD_TEST(instances_that_cannot_be_seen_are_a_blind_spot);
 WD_SUITE_END

@@ -550,6 +550,7 @@ END_TEST
 /* Nobody has anything that could tie: nobody is asked. */
 START_TEST(without_strands_there_is_no_walk)
 {
+	scene_unmap_all(&s, 300);
 	scene_ask(&s);
 	ck_assert_uint_eq(wd_host_fixture_calls(s.host, "ends"), 0);
 	ck_assert_uint_eq(wd_host_fixture_calls(s.host, "mappers"), 0);
