@@ -498,6 +498,31 @@ START_TEST(external_data_lie_in_another_file)
 }
 END_TEST
 
+/* docs/ExternalData.md has a checksum too; newer versions may have more. */
+START_TEST(what_is_not_known_of_a_tensor_is_passed_over)
+{
+	uint64_t dims[1] = { 4 };
+	struct wd_buf entry;
+
+	start();
+	wd_buf_init(&entry, 1024);
+	make_onnx_external(&inner, "a", 1, dims, 1, "data", "0", "16");
+	make_pb_text(&entry, 1, "checksum");
+	make_pb_text(&entry, 2, "da39a3ee");
+	make_pb_message(&inner, 13, &entry);
+	make_pb_number(&inner, 13, 1);
+	make_pb_text(&inner, 9, "");
+	make_pb_text(&inner, 12, "a text about it");
+	make_pb_number(&inner, 99, 1);
+	make_pb_message(&graph, 5, &inner);
+	beside("data", 16);
+	ck_assert_int_eq(describe(), WD_OK);
+	ck_assert_uint_eq(bundle->note_count, 0);
+	ck_assert_uint_eq(bundle->parameter_count, 4);
+	stop();
+}
+END_TEST
+
 /* C26 */
 START_TEST(external_data_that_are_cut_are_incomplete)
 {
@@ -715,6 +740,7 @@ WD_TEST(elements_of_four_bits_are_not_unpacked_twice);
 WD_TEST(scales_and_zero_points_count_nothing);
 WD_TEST(an_operator_that_packs_in_an_unknown_way_is_said);
 WD_TEST(external_data_lie_in_another_file);
+WD_TEST(what_is_not_known_of_a_tensor_is_passed_over);
 WD_TEST(external_data_that_are_cut_are_incomplete);
 WD_TEST(external_data_that_are_missing_are_incomplete);
 WD_LOOP(external_data_elsewhere_are_never_opened, outside);

@@ -124,16 +124,17 @@ product_above_2_63(void)
 {
 	uint64_t dims[2] = { UINT64_C(1) << 32, UINT64_C(1) << 31 };
 
-	make_onnx_tensor(&inner, "w", 1, dims, 2, 4);
+	/* Of a type that is not known: nothing but the product is wrong. */
+	make_onnx_tensor(&inner, "w", 99, dims, 2, 4);
 	put_tensor();
 }
 
 static void
 dimension_below_0(void)
 {
-	uint64_t dims[1] = { UINT64_MAX };
+	uint64_t dims[2] = { 0, UINT64_MAX };
 
-	make_onnx_tensor(&inner, "w", 1, dims, 1, 4);
+	make_onnx_tensor(&inner, "w", 1, dims, 2, 0);
 	put_tensor();
 }
 
@@ -157,8 +158,9 @@ raw_data_twice(void)
 static void
 data_of_two_kinds(void)
 {
-	make_onnx_tensor(&inner, "w", 1, NULL, 0, 4);
+	make_onnx_tensor(&inner, "w", 1, NULL, 0, 0);
 	make_pb_text(&inner, 4, "four");
+	make_pb_text(&inner, 5, "four");
 	put_tensor();
 }
 
