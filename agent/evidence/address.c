@@ -92,8 +92,8 @@ wd_address_parse(
 	    wd_escape_short(shown, sizeof(shown), wd_slice_text(text)));
 }
 
-static bool
-is_any(const struct wd_listener *listener)
+bool
+wd_listener_is_wildcard(const struct wd_listener *listener)
 {
 	static const uint8_t zero[16];
 
@@ -117,12 +117,11 @@ is_exactly(const struct wd_listener *l, const struct wd_address *a)
 	    memcmp(l->address + 12, a->bytes, 4) == 0;
 }
 
-/* A wildcard answers too; a dual-stack one also for IPv4. When the system
- * does not say whether it is dual-stack, it may be. */
-static bool
-is_wildcard_for(const struct wd_listener *l, const struct wd_address *a)
+bool
+wd_listener_is_wildcard_for(
+    const struct wd_listener *l, const struct wd_address *a)
 {
-	if (!is_any(l))
+	if (!wd_listener_is_wildcard(l))
 		return false;
 	return l->family == a->family ||
 	    (a->family == WD_INET4 && l->v6only != WD_YES);
@@ -153,7 +152,7 @@ wd_address_keep(struct wd_listeners *found, const struct wd_address *address)
 		struct wd_listener one = found->items[i];
 
 		if (is_exactly(&one, address) ||
-		    (is_wildcard_for(&one, address) &&
+		    (wd_listener_is_wildcard_for(&one, address) &&
 			!has_exact(found, one.netns, address)))
 			found->items[kept++] = one;
 	}

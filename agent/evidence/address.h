@@ -24,6 +24,14 @@ struct wd_address wd_address_of(enum wd_family family, const uint8_t bytes[16]);
 bool wd_address_equal(const struct wd_address *a, const struct wd_address *b);
 bool wd_address_is_loopback(const struct wd_address *address);
 
+/* Bound to no address, and so to each of them. */
+bool wd_listener_is_wildcard(const struct wd_listener *listener);
+
+/* A wildcard answers too; a dual-stack one also for IPv4. When the system
+ * does not say whether it is dual-stack, it may be. */
+bool wd_listener_is_wildcard_for(
+    const struct wd_listener *listener, const struct wd_address *address);
+
 /* Keeps the listeners that answer on the address: those bound to it, and only
  * without any in their namespace, the wildcards (the kernel prefers the more
  * specific one). */

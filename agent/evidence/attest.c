@@ -363,6 +363,8 @@ look_once(struct wd_look *look, struct wd_error *err)
 	if (st == WD_OK)
 		st = find_all_listeners(look, err);
 	if (st == WD_OK)
+		st = wd_look_elsewhere(look, err);
+	if (st == WD_OK)
 		st = find_others(look, err);
 	/* Hashing may take all the time there is: everything else before it. */
 	for (i = 0; i < look->group_count && st == WD_OK; i++)

@@ -343,6 +343,12 @@ enum wd_status wd_look_connection_group(
 enum wd_status wd_look_connection_again(
     struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
 
+/* elsewhere.c: what an answer about a port says nothing of, since connections
+ * to it can end elsewhere: blind spots that decide nothing. Not for a question
+ * that is bound to a connection. Errors: WD_NOMEM. */
+enum wd_status wd_look_elsewhere(
+    struct wd_look *look, struct wd_error *err) WD_MUST_CHECK;
+
 /* group.c: fills members, groups, listener_group and owners_state. Errors:
  * WD_NOMEM. A member that vanished sets moved. */
 enum wd_status wd_look_groups(

@@ -88,8 +88,8 @@ wd_look_translated(struct wd_look *look, const struct wd_wanted *wanted,
 	size_t i;
 
 	wd_error_init(&why);
-	st = wd_host_translations(
-	    look->with->host, wanted->port, look->deadline, &tables, &why);
+	st = wd_host_translations(look->with->host, WD_NETNS_EVERY,
+	    wanted->port, look->deadline, &tables, &why);
 	for (i = 0; i < tables.count; i++)
 		if (is_of_question(wanted, &tables.items[i]))
 			take_translation(&tables.items[i], rows, finding);

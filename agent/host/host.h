@@ -428,9 +428,9 @@ struct wd_host_ops {
 	enum wd_status (*local_addresses)(struct wd_host *host,
 	    const struct wd_deadline *deadline,
 	    struct wd_local_addresses *found, struct wd_error *err);
-	enum wd_status (*translations)(struct wd_host *host, uint16_t port,
-	    const struct wd_deadline *deadline, struct wd_translations *found,
-	    struct wd_error *err);
+	enum wd_status (*translations)(struct wd_host *host, uint64_t netns,
+	    uint16_t port, const struct wd_deadline *deadline,
+	    struct wd_translations *found, struct wd_error *err);
 	void (*free)(struct wd_host *host);
 };
 

@@ -26,7 +26,7 @@ wd_host_local_addresses(struct wd_host *host,
 }
 
 enum wd_status
-wd_host_translations(struct wd_host *host, uint16_t port,
+wd_host_translations(struct wd_host *host, uint64_t netns, uint16_t port,
     const struct wd_deadline *deadline, struct wd_translations *found,
     struct wd_error *err)
 {
@@ -35,7 +35,7 @@ wd_host_translations(struct wd_host *host, uint16_t port,
 		return wd_fail(err, WD_UNSUPPORTED,
 		    "this host does not tell which addresses it translates");
 	return host->ops->translations(
-	    host, port, or_never(deadline), found, err);
+	    host, netns, port, or_never(deadline), found, err);
 }
 
 static bool

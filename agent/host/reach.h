@@ -33,7 +33,7 @@ struct wd_translation {
 struct wd_translations {
 	struct wd_translation *items; /* in the order of the kernel's table */
 	size_t count, capacity;
-	bool complete; /* the tables of all namespaces were read */
+	bool complete; /* the tables of all asked namespaces were read */
 	struct wd_blinds blinds;
 };
 
@@ -43,11 +43,11 @@ enum wd_status wd_host_local_addresses(struct wd_host *host,
     const struct wd_deadline *deadline, struct wd_local_addresses *found,
     struct wd_error *err) WD_MUST_CHECK;
 
-/* The connections to `port` that are rewritten, in every namespace. Errors: as
- * above. */
-enum wd_status wd_host_translations(struct wd_host *host, uint16_t port,
-    const struct wd_deadline *deadline, struct wd_translations *found,
-    struct wd_error *err) WD_MUST_CHECK;
+/* The connections to `port` that are rewritten in the agent's own network
+ * namespace (`netns` 0), or in every one (WD_NETNS_EVERY). Errors: as above. */
+enum wd_status wd_host_translations(struct wd_host *host, uint64_t netns,
+    uint16_t port, const struct wd_deadline *deadline,
+    struct wd_translations *found, struct wd_error *err) WD_MUST_CHECK;
 
 /* Append a copy; an address that is there already is not added again. Errors:
  * WD_NOMEM, WD_LIMIT. For implementations. */

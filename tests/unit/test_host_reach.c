@@ -198,29 +198,40 @@ START_TEST(translations_of_every_namespace)
 	make_tree();
 	host = captured();
 	/* Without connection tracking nothing is translated. */
-	ck_assert_int_eq(
-	    wd_host_translations(host, 8080, NULL, &found, &err), WD_OK);
+	ck_assert_int_eq(wd_host_translations(
+			     host, WD_NETNS_EVERY, 8080, NULL, &found, &err),
+	    WD_OK);
 	ck_assert(found.complete);
 	ck_assert_uint_eq(found.count, 0);
 	wd_translations_release(&found);
 	/* It is there, and its tables are not. */
 	wd_tree_file(dir, "sys/net/netfilter/nf_conntrack_max", "1\n");
-	ck_assert_int_eq(
-	    wd_host_translations(host, 8080, NULL, &found, &err), WD_OK);
+	ck_assert_int_eq(wd_host_translations(
+			     host, WD_NETNS_EVERY, 8080, NULL, &found, &err),
+	    WD_OK);
 	ck_assert(!found.complete);
 	ck_assert_uint_eq(found.blinds.count, 2);
 	wd_translations_release(&found);
 	wd_tree_file(dir, "net/nf_conntrack", HEAD OUT BACK TAIL "\n");
 	wd_tree_file(dir, "101/net/nf_conntrack", HEAD OUT PLAIN TAIL "\n");
-	ck_assert_int_eq(
-	    wd_host_translations(host, 8080, NULL, &found, &err), WD_OK);
+	ck_assert_int_eq(wd_host_translations(
+			     host, WD_NETNS_EVERY, 8080, NULL, &found, &err),
+	    WD_OK);
 	ck_assert(found.complete);
 	ck_assert_uint_eq(found.count, 1);
 	ck_assert_uint_eq(found.items[0].netns, 4000);
 	wd_translations_release(&found);
 	ck_assert_int_eq(
-	    wd_host_translations(host, 80, NULL, &found, &err), WD_OK);
+	    wd_host_translations(host, WD_NETNS_EVERY, 80, NULL, &found, &err),
+	    WD_OK);
 	ck_assert_uint_eq(found.count, 0);
+	wd_translations_release(&found);
+	/* The own namespace alone, whatever others hide. */
+	ck_assert_int_eq(unlink(wd_temp_path(dir, "101/net/nf_conntrack")), 0);
+	ck_assert_int_eq(
+	    wd_host_translations(host, 0, 8080, NULL, &found, &err), WD_OK);
+	ck_assert(found.complete);
+	ck_assert_uint_eq(found.count, 1);
 	wd_translations_release(&found);
 	wd_host_free(&host);
 	wd_temp_remove(dir);
@@ -237,8 +248,9 @@ START_TEST(a_row_that_is_not_understood_is_a_gap)
 	wd_tree_file(dir, "net/nf_conntrack", HEAD OUT "\n");
 	wd_tree_file(dir, "101/net/nf_conntrack", "");
 	host = captured();
-	ck_assert_int_eq(
-	    wd_host_translations(host, 8080, NULL, &found, &err), WD_OK);
+	ck_assert_int_eq(wd_host_translations(
+			     host, WD_NETNS_EVERY, 8080, NULL, &found, &err),
+	    WD_OK);
 	ck_assert(!found.complete);
 	wd_translations_release(&found);
 	wd_host_free(&host);

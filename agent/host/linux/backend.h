@@ -216,7 +216,7 @@ enum wd_status wd_linux_connections(struct wd_host *, uint64_t,
     const struct wd_deadline *, struct wd_connections *, struct wd_error *);
 enum wd_status wd_linux_local_addresses(struct wd_host *,
     const struct wd_deadline *, struct wd_local_addresses *, struct wd_error *);
-enum wd_status wd_linux_translations(struct wd_host *, uint16_t,
+enum wd_status wd_linux_translations(struct wd_host *, uint64_t, uint16_t,
     const struct wd_deadline *, struct wd_translations *, struct wd_error *);
 enum wd_status wd_linux_unix_pairs(struct wd_host *, const struct wd_deadline *,
     struct wd_unix_pairs *, struct wd_error *);

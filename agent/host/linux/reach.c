@@ -20,6 +20,7 @@
 struct look {
 	const struct wd_linux *lx;
 	const struct wd_deadline *deadline;
+	bool own_only;
 	uint64_t netns;
 	struct wd_local_addresses *addresses;
 	struct wd_translations *translations;
@@ -175,7 +176,9 @@ look_everywhere(struct look *look, struct wd_blinds *blinds, bool *complete,
     struct wd_error *err)
 {
 	WD_CLEANUP(wd_netns_list_release) struct wd_netns_list list = { 0 };
-	enum wd_status st = wd_netns_all(look->lx, look->deadline, &list, err);
+	enum wd_status st = look->own_only ?
+	    wd_netns_own(look->lx, &list) :
+	    wd_netns_all(look->lx, look->deadline, &list, err);
 	size_t i;
 
 	if (st != WD_OK)
@@ -210,12 +213,13 @@ wd_linux_local_addresses(struct wd_host *host,
 }
 
 enum wd_status
-wd_linux_translations(struct wd_host *host, uint16_t port,
+wd_linux_translations(struct wd_host *host, uint64_t netns, uint16_t port,
     const struct wd_deadline *deadline, struct wd_translations *found,
     struct wd_error *err)
 {
 	struct look look = { .lx = wd_linux_of(host),
 		.deadline = deadline,
+		.own_only = netns == 0,
 		.translations = found,
 		.port = port };
 
