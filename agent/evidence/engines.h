@@ -71,7 +71,11 @@ struct wd_engine {
 	bool abbreviates;      /* Python's argparse takes --tensor-par 2 */
 	bool environment_wins; /* over the command line */
 	bool file_below_words; /* an option given beats the config file */
-	bool maps_drafts;      /* a draft model is mapped when it is in use */
+	/* `options` names every way in which the run.* settings are set, so an
+	 * option that is not there was not set. Else an absence says nothing:
+	 * a library is told in code, a router takes more than it lists. */
+	bool options_whole;
+	bool maps_drafts; /* a draft model is mapped when it is in use */
 	enum wd_tristate updatable, partial, mutable; /* when no rule says YES
 						       */
 	const struct wd_engine_option *options;       /* until a name of NULL */

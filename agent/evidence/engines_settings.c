@@ -275,7 +275,8 @@ wd_engine_run_settings(const struct wd_process *process,
 	put_command_line(&slots, process);
 	if (slots.has_file && !found.engine->file_below_words)
 		return WD_OK;
-	settings->complete = process->env_status == WD_OK && !slots.has_file;
+	settings->complete = found.engine->options_whole &&
+	    process->env_status == WD_OK && !slots.has_file;
 	if (give(&slots, settings) != WD_OK) {
 		wd_run_settings_release(settings);
 		return wd_fail(err, WD_NOMEM, "run settings: out of memory");

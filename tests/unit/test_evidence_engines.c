@@ -713,6 +713,27 @@ START_TEST(complete_settings)
 }
 END_TEST
 
+/* An option that such an engine does not list may be set all the same. */
+START_TEST(an_absence_that_says_nothing)
+{
+	static const char *const rows[][2] = {
+		{ "/usr/bin/text-generation-router",
+		    "text-generation-router|--max-total-tokens|4096|" },
+		{ "/usr/bin/tritonserver", "tritonserver|" },
+		{ "/usr/bin/ollama", "ollama|serve|" },
+		{ "/usr/bin/node", "node|node_modules/node-llama-cpp/x.js|" },
+		{ PYTHON, "python|-m|mlx_lm.server|--model|m|" },
+	};
+	WD_CLEANUP(wd_run_settings_release) struct wd_run_settings settings;
+	struct wd_process p = process_of(rows[_i][0], rows[_i][1], "");
+
+	ck_assert_ptr_nonnull(wd_engine_recognise(&p).engine);
+	ck_assert_int_eq(wd_engine_run_settings(&p, &settings, NULL), WD_OK);
+	ck_assert(!settings.complete);
+	wd_process_release(&p);
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
 	struct wd_process p =
@@ -793,6 +814,7 @@ WD_TEST(unknown_words_are_tried);
 WD_TEST(the_taker_ends_it);
 tcase_add_loop_test(tcase, very_long, 0, 4);
 tcase_add_loop_test(tcase, complete_settings, 0, 5);
+tcase_add_loop_test(tcase, an_absence_that_says_nothing, 0, 5);
 WD_TEST(out_of_memory);
 tcase_add_loop_test(tcase, the_table_is_sound, 0, WD_ID_COUNT);
 WD_TEST(programs_are_tried_first);
