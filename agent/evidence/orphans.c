@@ -2,7 +2,9 @@
  * Processes that hold weights although the process that served with them is
  * gone (a worker that outlived its server): whether nobody listens any more, or
  * a new server does. Of which port that server was cannot be known. Not one
- * that is in a group, and not one that listens itself: it serves on its own.
+ * that is in a group; and beside a server not one that listens itself: servers
+ * whose starting script has ended are healthy neighbours. When nobody listens
+ * they are shown too: children of a router have ports of their own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -94,14 +96,13 @@ is_member(const struct wd_look *look, pid_t pid)
 	return false;
 }
 
-/* Whether it serves by itself. */
 static enum wd_status
 drop_servers(struct wd_look *look, const struct wd_process *process, bool *left)
 {
 	bool listens = false;
 	enum wd_status st;
 
-	if (!*left)
+	if (!*left || look->listeners.count == 0)
 		return WD_OK;
 	st = wd_look_process_listens(look, process, &listens);
 	*left = !listens;

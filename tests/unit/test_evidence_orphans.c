@@ -229,6 +229,11 @@ START_TEST(a_server_whose_parent_died_is_no_orphan)
 	scene_owner(&s, 101, 5, 90);
 	scene_ask(&s);
 	ck_assert_uint_eq(s.all->n_orphans, 0);
+	/* Nobody serves any more: a child of a router has a port as well. */
+	scene_remove(&s, "/listeners/items/0");
+	scene_remove(&s, "/holders/items/0");
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_orphans, 1);
 }
 END_TEST
 

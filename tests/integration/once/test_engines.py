@@ -78,7 +78,8 @@ class Vllm(EnginesTest):
             answer = self.once(server.port, *options)
             self.check(answer, server, children)
             self.assertEqual(answer.grade, "CLAIMED")
-            self.assertIn("CLAIMED", answer.reason)
+            # It is seconds old and has read nothing: it may still begin to.
+            self.assertIn("LOADING", answer.reason)
 
     def test_a_worker_that_still_maps_is_the_servers(self):
         path = self.bundle()
