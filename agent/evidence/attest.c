@@ -9,6 +9,7 @@
 #include "evidence/address.h"
 #include "evidence/blind.h"
 #include "evidence/look.h"
+#include "evidence/remedy.h"
 #include "evidence/ties.h"
 
 /* A host that changes faster than this many looks is reported as moving. */
@@ -94,7 +95,7 @@ wd_look_holders(struct wd_look *look, const struct wd_listeners *listeners,
 		return WD_OK;
 	found->complete = false;
 	return wd_blinds_add(&found->blinds, st, 0,
-	    "run the agent as root, or with CAP_SYS_PTRACE",
+	    wd_look_remedy(look, WD_REFUSED_PROCESS, st).remedy,
 	    "owners of listening sockets", why.message);
 }
 

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/escape.h"
 #include "evidence/devices.h"
+#include "evidence/remedy.h"
 
 /* Smaller unknown files are locale archives, fonts and logs. */
 #define LARGE_FILE_BYTES (1ULL << 20)
@@ -22,12 +23,14 @@ blind_file(
     struct wd_look *look, struct wd_group *group, const struct wd_held *held)
 {
 	char shown[256], what[384];
-	const char *reason = "its content is of no format that we read";
+	enum wd_status why =
+	    held->open_status != WD_OK ? held->open_status : held->sniff_status;
+	struct wd_refusal words = { "its content is of no format that we read",
+		"a format that the agent does not know yet needs a newer "
+		"agent" };
 
-	if (held->open_status != WD_OK)
-		reason = wd_status_name(held->open_status);
-	else if (held->sniff_status != WD_OK)
-		reason = wd_status_name(held->sniff_status);
+	if (why != WD_OK)
+		words = wd_look_remedy(look, WD_REFUSED_OBJECT, why);
 	(void)wd_escape_short(
 	    shown, sizeof(shown), wd_bytes_slice(&held->path));
 	(void)snprintf(what, sizeof(what), "held file %s (%" PRIu64 " bytes)",
@@ -35,11 +38,8 @@ blind_file(
 	group->unexplained = true;
 	return wd_blinds_add(&look->weight_blinds,
 	    held->open_status == WD_OK ? WD_UNSUPPORTED : held->open_status,
-	    look->members[held->holds[0].member].pid,
-	    "run the agent as root, or with CAP_SYS_ADMIN or "
-	    "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE; a format that it does "
-	    "not know yet needs a newer agent",
-	    what, reason);
+	    look->members[held->holds[0].member].pid, words.remedy, what,
+	    words.reason);
 }
 
 static bool
@@ -244,6 +244,7 @@ blind_member(struct wd_look *look, const struct wd_member *member)
 	enum wd_status why = member->mappings_status != WD_OK ?
 	    member->mappings_status :
 	    member->descriptors_status;
+	struct wd_refusal words;
 	char what[96];
 
 	if (why == WD_OK && member->mappings.complete &&
@@ -253,9 +254,9 @@ blind_member(struct wd_look *look, const struct wd_member *member)
 		why = WD_TIMEDOUT;
 	(void)snprintf(what, sizeof(what),
 	    "mappings and descriptors of process %d", (int)member->pid);
+	words = wd_look_remedy(look, WD_REFUSED_PROCESS, why);
 	return wd_blinds_add(&look->weight_blinds, why, member->pid,
-	    "run the agent as root, or with CAP_SYS_PTRACE", what,
-	    wd_status_name(why));
+	    words.remedy, what, words.reason);
 }
 
 enum wd_status

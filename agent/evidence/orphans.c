@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "evidence/look.h"
+#include "evidence/remedy.h"
 
 static const struct wd_pid *
 find_pid(const struct wd_pids *pids, pid_t pid)
@@ -155,7 +156,9 @@ note_unseen(struct wd_look *look, size_t unseen, bool late)
 		    "%zu processes could not be looked into", unseen);
 	return wd_blinds_add(&look->other_blinds,
 	    late ? WD_TIMEDOUT : WD_DENIED, 0,
-	    "run the agent as root, or with CAP_SYS_PTRACE",
+	    wd_look_remedy(
+		look, WD_REFUSED_PROCESS, late ? WD_TIMEDOUT : WD_DENIED)
+		.remedy,
 	    "weights that outlived their server", reason);
 }
 

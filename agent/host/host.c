@@ -190,6 +190,15 @@ wd_host_unix_pairs(struct wd_host *host, const struct wd_deadline *deadline,
 	return host->ops->unix_pairs(host, or_never(deadline), found, err);
 }
 
+struct wd_refusal
+wd_host_refusal(struct wd_host *host, enum wd_refused about)
+{
+	if (host->ops->refusal == NULL)
+		return (struct wd_refusal){ "the system refused the look",
+			"run the agent as root" };
+	return host->ops->refusal(host, about);
+}
+
 enum wd_status
 wd_host_device_uses(struct wd_host *host, const struct wd_process *process,
     const struct wd_descriptors *descriptors,

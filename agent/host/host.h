@@ -341,6 +341,17 @@ struct wd_device_uses {
 	bool complete; /* every handle that the process has is in the list */
 };
 
+/* What a look that was refused was about. */
+enum wd_refused {
+	WD_REFUSED_PROCESS, /* what a process holds */
+	WD_REFUSED_OBJECT,  /* the very object that it holds, to be opened */
+};
+
+/* Why the system refuses such looks, and what would help; static texts. */
+struct wd_refusal {
+	const char *reason, *remedy;
+};
+
 struct wd_host_identity {
 	char boot_id[64];
 	char hostname[256];
@@ -431,6 +442,8 @@ struct wd_host_ops {
 	enum wd_status (*translations)(struct wd_host *host, uint64_t netns,
 	    uint16_t port, const struct wd_deadline *deadline,
 	    struct wd_translations *found, struct wd_error *err);
+	struct wd_refusal (*refusal)(
+	    struct wd_host *host, enum wd_refused about);
 	void (*free)(struct wd_host *host);
 };
 
@@ -565,6 +578,11 @@ enum wd_status wd_host_device_uses(struct wd_host *host,
     const struct wd_process *process, const struct wd_descriptors *descriptors,
     const struct wd_deadline *deadline, struct wd_device_uses *found,
     struct wd_error *err) WD_MUST_CHECK;
+
+/* Why a look that gave WD_DENIED was refused: names only a right that the
+ * agent has not, else who else may refuse. The texts are valid until the next
+ * call of the host. */
+struct wd_refusal wd_host_refusal(struct wd_host *host, enum wd_refused about);
 
 void wd_host_free(struct wd_host **host);
 

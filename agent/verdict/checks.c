@@ -145,6 +145,23 @@ static const struct need {
 	    "to compare the pinned run settings", when_run_pinned },
 };
 
+/* Rights help to see more of a program, and not to know it. */
+static const char *
+remedy_of(Weightd__V1__Check check)
+{
+	if (check == WD_CHECK(ENGINE))
+		return "nobody can tell that of a program that the agent does "
+		       "not know by its executable, or whose command line it "
+		       "could not read; have the server map its whole file, "
+		       "or use an engine that is known";
+	if (check == WD_CHECK(RUN_SETTINGS))
+		return "the options in force can be told only of an engine "
+		       "that the agent knows, when all of them are on its "
+		       "command line or in its environment; give them there, "
+		       "or leave run.* out";
+	return "let it run with the rights to look, or ask a newer agent";
+}
+
 /* A mapped file whose written pages could not be seen, or NULL. */
 static const Weightd__V1__FileEvidence *
 file_not_seen_through(const Weightd__V1__Candidate *model)
@@ -196,9 +213,9 @@ wd_rule_checks(const struct wd_unit *unit,
 		    !is_made(unit, needs[i].check))
 			return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 2,
 			    "%s: the agent did not make the check %s, needed "
-			    "%s; let it run with the rights to look, or ask a "
-			    "newer agent",
-			    label, needs[i].name, needs[i].purpose);
+			    "%s; %s",
+			    label, needs[i].name, needs[i].purpose,
+			    remedy_of(needs[i].check));
 	if (file_not_seen_through(unit->model) != NULL)
 		return wd_rule(ruling, WD_VERDICT(UNVERIFIABLE), 2,
 		    "%s: whether its mapped pages were written could not be "

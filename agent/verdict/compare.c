@@ -490,8 +490,8 @@ wd_compare_unit(const struct wd_unit *unit,
  */
 
 void
-wd_list_not_pinned(const Weightd__V1__Expectation *e, struct wd_build *build,
-    Weightd__V1__Verdict *verdict)
+wd_list_not_pinned(const Weightd__V1__Expectation *e, bool run_known,
+    struct wd_build *build, Weightd__V1__Verdict *verdict)
 {
 	bool has_encoding = e != NULL &&
 	    (e->encoding_digest != NULL || wd_expects_derived_recipe(e));
@@ -521,6 +521,10 @@ wd_list_not_pinned(const Weightd__V1__Expectation *e, struct wd_build *build,
 	}
 	if (!wd_expects_setting(e, "run."))
 		wd_build_add_text(build, count, items,
-		    "run settings: context size, speculative decoding, cache "
-		    "(pin --setting run.KEY=VALUE)");
+		    run_known ?
+			"run settings: context size, speculative decoding, "
+			"cache (pin --setting run.KEY=VALUE)" :
+			"run settings: context size, speculative decoding, "
+			"cache (they cannot be pinned here: the agent cannot "
+			"tell all options of this program)");
 }

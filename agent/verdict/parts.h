@@ -193,8 +193,9 @@ void wd_compare_unit(const struct wd_unit *unit,
     const Weightd__V1__Expectation *expectation, struct wd_build *build,
     Weightd__V1__Verdict *verdict, struct wd_comparison *comparison);
 
-/* Line 12: what a MATCH does not vouch for. */
+/* Line 12: what a MATCH does not vouch for. `run_known`: run settings could
+ * have been pinned. */
 void wd_list_not_pinned(const Weightd__V1__Expectation *expectation,
-    struct wd_build *build, Weightd__V1__Verdict *verdict);
+    bool run_known, struct wd_build *build, Weightd__V1__Verdict *verdict);
 
 #endif

@@ -470,6 +470,21 @@ walk_table(struct judging *j, struct wd_ruling *ruling)
 		rule_unit(j, 0, ruling);
 }
 
+/* Whether run settings could have been pinned. */
+static bool
+knows_options(const struct judging *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->unit_count; i++)
+		if (j->units[i].group == NULL ||
+		    !wd_has_check(j->units[i].group->checks_performed,
+			j->units[i].group->n_checks_performed,
+			WD_CHECK(RUN_SETTINGS)))
+			return false;
+	return true;
+}
+
 /* Decides, unless a line before the table was walked has done so. */
 static void
 finish(struct judging *j, struct wd_ruling *ruling)
@@ -484,7 +499,8 @@ finish(struct judging *j, struct wd_ruling *ruling)
 	    !is_disabled(j) && !is_forwarder(j);
 	wd_build_text(&j->build, &verdict->reason, ruling->reason);
 	if (ruling->kind == WD_VERDICT(MATCH) && !is_disabled(j))
-		wd_list_not_pinned(j->expectation, &j->build, verdict);
+		wd_list_not_pinned(
+		    j->expectation, knows_options(j), &j->build, verdict);
 }
 
 static void

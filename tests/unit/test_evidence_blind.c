@@ -3,6 +3,7 @@
  */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/scene.h"
 #include "support/suite.h"
@@ -69,6 +70,56 @@ START_TEST(what_cannot_be_read_is_blind)
 	    "%s: no blind spot names %s", row->pointer, row->what);
 	ck_assert_int_eq(
 	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+static const struct {
+	const char *pointer, *json, *reason, *remedy;
+} remedies[] = {
+	{ "/processes/100/mappings/status", "'denied'", "no right to look in",
+	    "no right to look in" },
+	{ "/processes/100/mappings/items/0/open_status", "'denied'",
+	    "no right to open", "no right to open" },
+	{ "/processes/100/mappings/items/0/open_status", "'stale handle'",
+	    "stale handle", "ask again" },
+	{ "/processes/100/mappings/complete", "false", "timed out",
+	    "allow more time" },
+	{ "/processes/100/mappings/status", "'limit reached'", "limit reached",
+	    "more than the agent looks into" },
+	{ "/processes/100/mappings/status", "'unsupported'", "unsupported",
+	    "cannot tell" },
+	{ "/processes/100/process_status", "'input/output error'",
+	    "input/output error", "the kernel's may tell more" },
+};
+
+/* A right is named only where the host says that it is missing. */
+START_TEST(the_remedy_is_true)
+{
+	const Weightd__V1__BlindSpot *spot;
+
+	scene_put(&s, "/refusal",
+	    "{'process': 'no right to look in', 'object': 'no right to open'}");
+	scene_put(&s, remedies[_i].pointer, remedies[_i].json);
+	scene_ask(&s);
+	ck_assert_uint_ge(s.all->n_blind_spots, 1);
+	spot = s.all->blind_spots[0];
+	ck_assert_str_eq(spot->reason, remedies[_i].reason);
+	ck_assert_msg(strstr(spot->remedy, remedies[_i].remedy) != NULL,
+	    "%s: %s", remedies[_i].pointer, spot->remedy);
+}
+END_TEST
+
+START_TEST(an_unknown_format_asks_for_no_rights)
+{
+	hold_nothing();
+	scene_write(&s, "odd", NULL, 0);
+	scene_put(&s, "/files/odd/size_bytes", "734003200");
+	scene_map(&s, 100, "odd", "/m/odd");
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_blind_spots, 1);
+	ck_assert_ptr_nonnull(
+	    strstr(s.all->blind_spots[0]->remedy, "newer agent"));
+	ck_assert_ptr_null(strstr(s.all->blind_spots[0]->remedy, "root"));
 }
 END_TEST
 
@@ -298,6 +349,8 @@ END_TEST
 WD_SUITE_BEGIN("evidence blind")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_LOOP(what_cannot_be_read_is_blind, blind_rows);
+WD_LOOP(the_remedy_is_true, remedies);
+WD_TEST(an_unknown_format_asks_for_no_rights);
 WD_TEST(a_process_table_that_is_not_whole_is_blind);
 WD_TEST(no_regular_file_is_no_gap);
 WD_TEST(a_malformed_weight_file_is_blind);

@@ -548,6 +548,38 @@ static const struct {
 	{ "CapEff:\t0000000000080000\n", true },
 };
 
+static const struct {
+	const char *rights;
+	const char *process, *object; /* in the reasons */
+} refusals[] = {
+	{ "CapEff:\t0000000000000000\n", "CAP_SYS_PTRACE is missing",
+	    "CAP_SYS_PTRACE is missing" },
+	{ "CapEff:\t0000010000200000\n", "CAP_SYS_PTRACE is missing",
+	    "CAP_SYS_PTRACE is missing" },
+	{ "CapEff:\t0000000000080000\n", "security module",
+	    "CAP_CHECKPOINT_RESTORE is missing" },
+	{ "CapEff:\t0000010000080000\n", "security module", "security module" },
+	{ "CapEff:\t0000000000280000\n", "security module", "security module" },
+};
+
+/* Only a right that is not there is missing. */
+START_TEST(test_B23_a_refusal_names_what_is_missing)
+{
+	struct wd_refusal of_process, of_object;
+
+	wd_tree_file(dir, "self/status", refusals[_i].rights);
+	open_host();
+	of_process = wd_host_refusal(host, WD_REFUSED_PROCESS);
+	ck_assert_msg(strstr(of_process.reason, refusals[_i].process) != NULL,
+	    "%s", of_process.reason);
+	of_object = wd_host_refusal(host, WD_REFUSED_OBJECT);
+	ck_assert_msg(strstr(of_object.reason, refusals[_i].object) != NULL,
+	    "%s", of_object.reason);
+	ck_assert_int_eq(strstr(of_object.remedy, "CAP_") == NULL,
+	    strcmp(refusals[_i].object, "security module") == 0);
+}
+END_TEST
+
 START_TEST(test_B23_refused_process_in_the_list)
 {
 	struct wd_deadline deadline = wd_deadline_none();
@@ -887,6 +919,7 @@ main(void)
 	WD_TEST(process_ids_and_parents);
 	WD_LOOP(
 	    test_B23_a_process_whose_stat_is_not_read_is_a_blind_spot, stats);
+	WD_LOOP(test_B23_a_refusal_names_what_is_missing, refusals);
 	WD_LOOP(test_B23_refused_process_in_the_list, tracers);
 	WD_LOOP(test_B23_refused_descriptors, tracers);
 	WD_LOOP(test_B23_refused_threads_may_be_in_other_namespaces, tracers);

@@ -627,6 +627,28 @@ START_TEST(a_match_lists_what_it_does_not_vouch_for)
 }
 END_TEST
 
+/* An unknown program: nothing of it could have been pinned. */
+START_TEST(no_hint_at_options_that_nobody_knows)
+{
+	Weightd__V1__Attestation *all = make_attestation();
+	Weightd__V1__Expectation *e = make_expectation();
+	Weightd__V1__Verdict *verdict;
+	const char *last;
+
+	ask_content(e);
+	drop_check(all, CHECK(RUN_SETTINGS));
+	verdict = judge_or_fail(e, all, "not pinned");
+	ck_assert_int_eq(verdict->kind, VERDICT(MATCH));
+	ck_assert_uint_eq(verdict->n_not_pinned, 1);
+	last = verdict->not_pinned[0];
+	ck_assert_ptr_nonnull(strstr(last, "cannot be pinned here"));
+	ck_assert_ptr_null(strstr(last, "run.KEY"));
+	wd_message_free(verdict);
+	wd_message_free(e);
+	wd_message_free(all);
+}
+END_TEST
+
 START_TEST(every_difference_is_listed)
 {
 	Weightd__V1__Attestation *all = make_attestation();
@@ -683,6 +705,7 @@ END_TEST
 WD_SUITE_BEGIN("verdict compare")
 WD_LOOP(lines_9_to_12, rows);
 WD_LOOP(a_match_lists_what_it_does_not_vouch_for, not_pinned);
+WD_TEST(no_hint_at_options_that_nobody_knows);
 WD_TEST(every_difference_is_listed);
 WD_TEST(a_failing_allocation_is_no_verdict);
 WD_SUITE_END

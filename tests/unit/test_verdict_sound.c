@@ -640,6 +640,11 @@ START_TEST(line_2_names_the_check_that_is_missing)
 		ck_assert_int_eq(verdict->kind, VERDICT(UNVERIFIABLE));
 		ck_assert_uint_eq(verdict->line, 2);
 		ck_assert_ptr_nonnull(strstr(verdict->reason, wanted));
+		/* More rights make no program known. */
+		ck_assert_int_eq(
+		    strstr(verdict->reason, "rights to look") == NULL,
+		    checks[_i].check == CHECK(ENGINE) ||
+			checks[_i].check == CHECK(RUN_SETTINGS));
 	} else {
 		ck_assert_int_eq(verdict->kind, VERDICT(MATCH));
 	}

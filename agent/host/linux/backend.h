@@ -103,10 +103,11 @@ enum wd_status wd_linux_hidden_processes(const struct wd_linux *lx,
 /* Why the kernel refuses a look into a process and what would help, ready to
  * show: the right is missing, or it is there and does not suffice.
  * (visibility.c) */
-struct wd_refusal {
-	const char *reason, *remedy;
-};
 struct wd_refusal wd_linux_refusal(const struct wd_linux *lx);
+
+/* wd_host_refusal. (visibility.c) */
+struct wd_refusal wd_linux_op_refusal(
+    struct wd_host *host, enum wd_refused about);
 
 /* Fails with `st`: "WHAT of process PID: ...", a refusal with its remedy.
  * (visibility.c) */

@@ -108,7 +108,8 @@ name_device(const struct wd_linux *lx, const struct wd_descriptor *d,
 
 /* Why what was read does not account for the memory; NULL when it does. */
 static const char *
-shortcoming(enum wd_status st, const struct wd_drm_info *info)
+shortcoming(const struct wd_linux *lx, enum wd_status st,
+    const struct wd_drm_info *info)
 {
 	if (st == WD_NOTFOUND)
 		return "its driver does not tell how much memory a process "
@@ -116,8 +117,7 @@ shortcoming(enum wd_status st, const struct wd_drm_info *info)
 	if (st == WD_GONE)
 		return "it was closed while it was looked at";
 	if (st == WD_DENIED)
-		return "the kernel refuses to show its fdinfo; run the agent "
-		       "as root with CAP_SYS_PTRACE";
+		return wd_linux_refusal(lx).reason;
 	if (st != WD_OK)
 		return "its fdinfo is not as the kernel documents it";
 	if (!info->bytes_known)
@@ -159,7 +159,7 @@ wd_drm_add(const struct wd_linux *lx, const struct wd_descriptor *d,
 
 	if (st == WD_NOMEM)
 		return st;
-	handle.reason = shortcoming(st, &handle.info);
+	handle.reason = shortcoming(lx, st, &handle.info);
 	name_device(lx, d, &handle);
 	for (i = 0; i < handles->count; i++)
 		if (same_client(&handles->items[i], &handle))

@@ -17,6 +17,8 @@
 #define FIRST_PID_NAMESPACE UINT64_C(0xEFFFFFFC)
 
 #define CAP_SYS_PTRACE_BIT (UINT64_C(1) << 19)
+/* Either of them opens map_files (fs/proc/base.c, proc_map_files_get_link). */
+#define MAP_FILES_BITS ((UINT64_C(1) << 21) | (UINT64_C(1) << 40))
 
 /* The value of an option "NAME=VALUE" in a comma list. */
 static bool
@@ -69,8 +71,9 @@ mount_hides(struct wd_slice options)
 	return !in_group(group);
 }
 
+/* Whether the agent has at least one of the capabilities. */
 static bool
-may_trace(const struct wd_linux *lx)
+has_right(const struct wd_linux *lx, uint64_t bits)
 {
 	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
 	struct wd_status_file status;
@@ -79,7 +82,13 @@ may_trace(const struct wd_linux *lx)
 	if (wd_proc_read(lx, &text, "self/status") != WD_OK)
 		return false;
 	wd_parse_status(wd_buf_slice(&text), &status);
-	return (status.cap_effective & CAP_SYS_PTRACE_BIT) != 0;
+	return (status.cap_effective & bits) != 0;
+}
+
+static bool
+may_trace(const struct wd_linux *lx)
+{
+	return has_right(lx, CAP_SYS_PTRACE_BIT);
 }
 
 struct wd_refusal
@@ -95,6 +104,29 @@ wd_linux_refusal(const struct wd_linux *lx)
 	return (struct wd_refusal){ "the kernel refused the look: "
 				    "CAP_SYS_PTRACE is missing",
 		"run the agent as root with CAP_SYS_PTRACE" };
+}
+
+struct wd_refusal
+wd_linux_op_refusal(struct wd_host *host, enum wd_refused about)
+{
+	const struct wd_linux *lx = wd_linux_of(host);
+
+	if (about == WD_REFUSED_PROCESS || !may_trace(lx))
+		return wd_linux_refusal(lx);
+	if (!has_right(lx, MAP_FILES_BITS))
+		return (struct wd_refusal){
+			"the kernel refused to open the object itself: "
+			"CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE is missing",
+			"run the agent as root, or with CAP_CHECKPOINT_RESTORE "
+			"as well"
+		};
+	return (struct wd_refusal){
+		"the object itself could not be opened although the agent has "
+		"the rights to: a security module, a container boundary or "
+		"the file system forbids it",
+		"run the agent on the host, outside any container, or allow "
+		"it in the security module (AppArmor, SELinux)"
+	};
 }
 
 enum wd_status
