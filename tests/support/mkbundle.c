@@ -10,6 +10,9 @@
  * --tensors N      number of tensors (4)
  * --elements N     elements of each tensor (4096)
  * --encoding NAME  Q8_0, F16, ... (Q8_0; safetensors F16)
+ * --packed SCHEME  safetensors: weights quantised as mlx-2, -3, -4, -5, -6, -8,
+ *                  mlx-mxfp4, gptq-4, awq-4, ct-4, nf4, mxfp4 or fp8;
+ * --elements counts parameters, in multiples of 2048
  * --name NAME      the name inside the bundle ("generated")
  * --vocab N        tokens in the tokenizer (16)
  * --shards N       safetensors files, with an index when above 1 (1)
@@ -25,6 +28,7 @@
 
 #include "base/limits.h"
 #include "support/bundle_make.h"
+#include "support/packed_make.h"
 
 struct plan {
 	const char *out;
@@ -36,6 +40,7 @@ struct plan {
 	uint64_t vocab;
 	uint64_t split;
 	uint64_t shards;
+	const struct make_scheme *scheme; /* NULL: not packed */
 	bool safetensors;
 	bool sparse;
 };
@@ -46,7 +51,8 @@ usage(const char *why, const char *what)
 	fprintf(stderr,
 	    "wd-mkbundle: %s%s\n"
 	    "usage: wd-mkbundle OUT.gguf|DIR [--safetensors] [--seed N] "
-	    "[--tensors N] [--elements N] [--encoding NAME] [--name NAME] "
+	    "[--tensors N] [--elements N] [--encoding NAME] [--packed SCHEME] "
+	    "[--name NAME] "
 	    "[--vocab N] [--split N | --shards N] [--sparse]\n",
 	    why, what);
 	return 2;
@@ -234,6 +240,33 @@ write_in(const struct plan *plan, const char *name, const struct wd_buf *bytes,
 }
 
 static void
+index_tensor(struct wd_buf *index, const char *name, const char *file)
+{
+	const char *before = index->data[index->len - 1] == '{' ? "" : ",";
+
+	(void)wd_buf_printf(index, "%s\n  \"%s\": \"%s\"", before, name, file);
+}
+
+static void
+packed_tensors(const struct plan *plan, uint64_t shard, const char *file,
+    struct make_safetensors *st, struct wd_buf *index)
+{
+	uint64_t end = first_of(plan, shard + 1, plan->shards), i;
+	uint64_t rows = plan->elements / MAKE_PACKED_COLUMNS;
+	char stem[64], name[160];
+	size_t part;
+
+	for (i = first_of(plan, shard, plan->shards); i < end; i++) {
+		(void)snprintf(stem, sizeof(stem),
+		    "model.layers.%llu.mlp.down_proj", (unsigned long long)i);
+		for (part = 0; make_packed_part(st, plan->scheme, part, stem,
+			 rows, name, sizeof(name));
+		     part++)
+			index_tensor(index, name, file);
+	}
+}
+
+static void
 shard_tensors(const struct plan *plan, uint64_t shard, const char *file,
     struct make_safetensors *st, struct wd_buf *index)
 {
@@ -253,8 +286,7 @@ shard_tensors(const struct plan *plan, uint64_t shard, const char *file,
 		    (unsigned long long)i);
 		make_safetensors_tensor(
 		    st, name, plan->encoding, shape, plan->elements * width);
-		(void)wd_buf_printf(index, "%s\n  \"%s\": \"%s\"",
-		    i > 0 ? "," : "", name, file);
+		index_tensor(index, name, file);
 	}
 }
 
@@ -269,7 +301,10 @@ write_shard(const struct plan *plan, uint64_t shard, struct wd_buf *index)
 	shard_name(plan, shard, file, sizeof(file));
 	make_safetensors_init(&st);
 	make_safetensors_raw(&st, "\"__metadata__\":{\"format\":\"pt\"}");
-	shard_tensors(plan, shard, file, &st, index);
+	if (plan->scheme != NULL)
+		packed_tensors(plan, shard, file, &st, index);
+	else
+		shard_tensors(plan, shard, file, &st, index);
 	wd_buf_init(&header, MAKE_MAX_BYTES);
 	(void)make_safetensors_header(&st, &header);
 	status =
@@ -289,8 +324,10 @@ write_config(const struct plan *plan)
 	wd_buf_init(&text, MAKE_MAX_BYTES);
 	(void)wd_buf_printf(&text,
 	    "{\n \"model_type\": \"llama\",\n \"num_hidden_layers\": %llu,\n"
-	    " \"rms_norm_eps\": 1e-05,\n \"vocab_size\": %llu\n}\n",
-	    (unsigned long long)plan->tensors, (unsigned long long)plan->vocab);
+	    " \"rms_norm_eps\": 1e-05,\n \"vocab_size\": %llu%s%s\n}\n",
+	    (unsigned long long)plan->tensors, (unsigned long long)plan->vocab,
+	    plan->scheme == NULL ? "" : ",\n ",
+	    plan->scheme == NULL ? "" : plan->scheme->config);
 	status = write_in(plan, "config.json", &text, 0, 0);
 	wd_buf_reset(&text);
 	(void)wd_buf_text(&text, "{\"model\":{\"vocab\":{");
@@ -316,6 +353,9 @@ run_safetensors(const struct plan *plan)
 	    strcmp(plan->encoding, "BF16") != 0)
 		return usage("--safetensors writes F32, F16 and BF16, not ",
 		    plan->encoding);
+	if (plan->scheme != NULL &&
+	    plan->elements % (8 * MAKE_PACKED_COLUMNS) != 0)
+		return usage("--elements is no multiple of 2048", "");
 	if (mkdir(plan->out, 0777) != 0 && errno != EEXIST) {
 		fprintf(stderr, "wd-mkbundle: cannot make %s: %s\n", plan->out,
 		    strerror(errno));
@@ -365,6 +405,11 @@ option(struct plan *plan, const char *key, const char *value)
 	if (strcmp(key, "--name") == 0) {
 		plan->name = value;
 		return 0;
+	}
+	if (strcmp(key, "--packed") == 0) {
+		plan->scheme = make_scheme(value);
+		return plan->scheme != NULL ? 0 :
+					      usage("no such scheme: ", value);
 	}
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (strcmp(key, numbers[i].key) == 0)

@@ -131,8 +131,24 @@ for (const encoding of ["F32", "F16", "BF16", "Q4_0", "Q8_0", "Q4_K", "Q6_K", "I
 await ggufCase("F32", 1, 7, 0);
 await ggufCase("F16", 0, 0, 0);
 await ggufCase("Q8_0", 10, 4096, 3);
+// Packed tensors: one parameter is not one element.
+async function packedCase(scheme, tensors, elements, shards) {
+  const what = `safetensors ${scheme} ${tensors}x${elements} in ${shards}`;
+  const dir = make(`${scheme}-${shards}`, "--safetensors", "--packed", scheme, "--tensors", tensors,
+    "--elements", elements, "--shards", shards);
+  const bundle = ours(dir);
+  same(`${what}, weightctl knows the count`, true, bundle.parametersKnown);
+  same(`${what}, weightctl, parameters`, tensors * elements, bundle.parameterCount);
+  const theirs = await hub(dir);
+  same(`${what}, @huggingface/hub, parameters`, tensors * elements, theirs.parameters);
+  same(`${what}, tensors`, theirs.tensors, bundle.tensorCount);
+}
+
 for (const encoding of ["F32", "F16", "BF16"]) await safetensorsCase(encoding, 5, 2048, 1);
 await safetensorsCase("BF16", 10, 4095, 4);
+for (const scheme of ["mlx-2", "mlx-3", "mlx-4", "mlx-5", "mlx-6", "mlx-8", "mlx-mxfp4", "gptq-4", "awq-4",
+  "ct-4", "nf4", "mxfp4", "fp8"])
+  for (const shards of [1, 3]) await packedCase(scheme, 6, 4096, shards);
 
 console.log(`${compared} values compared, ${failed} differ`);
 process.exit(failed === 0 ? 0 : 1);
