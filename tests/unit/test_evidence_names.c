@@ -208,8 +208,8 @@ END_TEST
 
 /* What comes first counts, although others hold the repository. */
 static const char *const other_roots[] = {
-	"[{'name': 'HF_HUB_CACHE', 'value': '/else'},"
-	" {'name': 'HUGGINGFACE_HUB_CACHE', 'value': '/hub'}]",
+	("[{'name': 'HF_HUB_CACHE', 'value': '/else'},"
+	 " {'name': 'HUGGINGFACE_HUB_CACHE', 'value': '/hub'}]"),
 	"[{'name': 'HF_HOME', 'value': '/hub'}]",
 	"[{'name': 'HOME', 'value': '/hub'}]",
 	"[]",
