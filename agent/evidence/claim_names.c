@@ -339,14 +339,50 @@ is_ollama(const struct wd_process *process)
 	    strcmp(found.engine->family, "ollama") == 0;
 }
 
+/* vLLM and SGLang; TGI: the hub's cache by option. */
+static bool
+is_cache_option(const struct wd_claim *claim)
+{
+	static const char *const options[] = { "--download-dir",
+		"--huggingface-hub-cache", "--weights-cache-override",
+		"WEIGHTS_CACHE_OVERRIDE" };
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (strcmp(claim->key, options[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What an option names counts before the environment. */
+static void
+try_options(struct naming *n)
+{
+	WD_CLEANUP(wd_bytes_release) struct wd_bytes root = { NULL, 0 };
+	size_t i, member = claim_of(n)->member;
+	bool more = true;
+
+	for (i = 0; i < n->group->claim_count && more; i++) {
+		if (n->group->claims[i].member != member ||
+		    !is_cache_option(&n->group->claims[i]))
+			continue;
+		/* The claims may move while one is followed. */
+		n->status = wd_bytes_set(
+		    &root, wd_bytes_slice(&n->group->claims[i].value));
+		more = n->status == WD_OK && try_hub(n, wd_bytes_slice(&root));
+	}
+}
+
 static enum wd_status
 follow_name(struct naming *n)
 {
 	const struct wd_process *p = &n->member->process;
-	enum wd_status st;
+	enum wd_status st = WD_OK;
 
 	n->status = WD_OK;
-	st = wd_cache_roots(p, WD_CACHE_HUB, try_hub, n);
+	try_options(n);
+	if (n->status == WD_OK && claim_of(n)->store.len == 0)
+		st = wd_cache_roots(p, WD_CACHE_HUB, try_hub, n);
 	if (st == WD_OK && n->status == WD_OK && claim_of(n)->store.len == 0 &&
 	    is_ollama(p))
 		st = wd_cache_roots(p, WD_CACHE_OLLAMA, try_ollama, n);

@@ -206,6 +206,20 @@ START_TEST(where_the_hub_cache_is)
 }
 END_TEST
 
+/* vLLM's option counts before the environment. */
+START_TEST(where_an_option_puts_the_hub_cache)
+{
+	scene_put(&s, "/processes/100/exe/path", "'/usr/bin/python3'");
+	scene_put(&s, "/processes/100/env",
+	    "[{'name': 'HF_HUB_CACHE', 'value': '/else'}]");
+	scene_put(&s, "/processes/100/argv",
+	    "['python3', '-m', 'vllm.entrypoints.openai.api_server',"
+	    " '--model', 'org/name', '--download-dir', '/hub']");
+	scene_ask(&s);
+	ck_assert_int_eq(claim()->agrees, SEEN(YES));
+}
+END_TEST
+
 /* What comes first counts, although others hold the repository. */
 static const char *const other_roots[] = {
 	("[{'name': 'HF_HUB_CACHE', 'value': '/else'},"
@@ -763,6 +777,9 @@ START_TEST(a_preset_names_many)
 	scene_unmap_all(&s, 100);
 	scene_ask(&s);
 	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 0);
+	scene_open(&s, 100, 9, "m.gguf", "/m/m.gguf");
+	scene_ask(&s);
+	ck_assert_int_eq(only()->grade, GRADE(CLAIMED));
 }
 END_TEST
 
@@ -975,6 +992,7 @@ main(void)
 	WD_TEST(the_cache_is_known_by_the_path);
 	WD_LOOP(where_the_hub_cache_is, roots);
 	WD_LOOP(where_the_hub_cache_is_not, other_roots);
+	WD_TEST(where_an_option_puts_the_hub_cache);
 	WD_LOOP(what_is_no_repository, no_repositories);
 	WD_LOOP(a_quantisation_of_a_repository, quants);
 	WD_TEST(a_revision_that_was_asked_for);
