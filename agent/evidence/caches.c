@@ -26,7 +26,7 @@ is_ollama_blob(struct wd_slice name)
 static bool
 is_hub_root(struct wd_slice root)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf inside;
+	WD_CLEANUP(wd_buf_release) struct wd_buf inside = { .data = NULL };
 	char repository[256];
 
 	wd_buf_init(&inside, 2 * WD_MAX_PATH);
@@ -109,7 +109,7 @@ enum wd_status
 wd_cache_roots(const struct wd_process *process, enum wd_cache_kind kind,
     bool (*each)(void *ctx, struct wd_slice root), void *ctx)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf root;
+	WD_CLEANUP(wd_buf_release) struct wd_buf root = { .data = NULL };
 	const struct wd_variable *variable;
 	size_t i;
 
@@ -141,7 +141,7 @@ enum wd_status
 wd_cache_path(struct wd_bytes *path, struct wd_slice a, struct wd_slice b,
     struct wd_slice c, struct wd_slice d)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf joined;
+	WD_CLEANUP(wd_buf_release) struct wd_buf joined = { .data = NULL };
 	const struct wd_slice parts[] = { a, b, c, d };
 	size_t i;
 
@@ -184,7 +184,7 @@ read_one(struct wd_look *look, pid_t pid, struct wd_slice path,
     bool (*right)(struct wd_slice value), struct wd_bytes *value,
     int64_t *set_ns)
 {
-	WD_CLEANUP(wd_listing_release) struct wd_listing list;
+	WD_CLEANUP(wd_listing_release) struct wd_listing list = { 0 };
 	enum wd_status st = wd_cache_read(look, pid, path, kind, &list, set_ns);
 	size_t i;
 

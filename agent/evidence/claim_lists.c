@@ -117,7 +117,7 @@ make_key(
 static enum wd_status
 add_item(struct reading *r, const struct wd_listed *item)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf key;
+	WD_CLEANUP(wd_buf_release) struct wd_buf key = { .data = NULL };
 	enum wd_claim_use use = use_of(item->use);
 	size_t before = r->group->claim_count;
 	enum wd_status st;

@@ -110,7 +110,7 @@ is_late(const struct naming *n, int64_t set_ns)
 static enum wd_status
 set_escaped(struct wd_bytes *bytes, struct wd_slice from)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf text;
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { .data = NULL };
 
 	wd_buf_init(&text, 4 * WD_MAX_PATH);
 	if (wd_escape(&text, from) != WD_OK)
@@ -182,7 +182,7 @@ static bool
 try_hub(void *ctx, struct wd_slice root)
 {
 	struct naming *n = ctx;
-	WD_CLEANUP(wd_buf_release) struct wd_buf name;
+	WD_CLEANUP(wd_buf_release) struct wd_buf name = { .data = NULL };
 	WD_CLEANUP(wd_bytes_release) struct wd_bytes folder = { NULL, 0 };
 	WD_CLEANUP(wd_bytes_release) struct wd_bytes value = { NULL, 0 };
 	struct wd_slice parts[2], quant;

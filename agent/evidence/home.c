@@ -122,7 +122,7 @@ held_beside(const struct wd_home *home, struct wd_slice name)
 static size_t
 held_behind_link(const struct wd_home *home, struct wd_slice name)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf text;
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { .data = NULL };
 	struct wd_cache_place ours = wd_cache_place_of(home->path);
 	struct wd_slice folder, blob;
 	size_t i;
@@ -188,7 +188,7 @@ open_beside(void *ctx, struct wd_slice name, int *fd, struct wd_error *err)
 {
 	struct wd_home *home = ctx;
 	struct wd_given *before = wd_home_find_given(home, name);
-	WD_CLEANUP(wd_buf_release) struct wd_buf path;
+	WD_CLEANUP(wd_buf_release) struct wd_buf path = { .data = NULL };
 	struct wd_file file = { .fd = -1 };
 	size_t held;
 	enum wd_status st;

@@ -37,7 +37,7 @@ static const struct wd_slice nothing;
 static char *
 escaped(struct wd_slice bytes)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf text;
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { .data = NULL };
 
 	wd_buf_init(&text, 4 * WD_MAX_PATH);
 	(void)wd_escape(&text, bytes);
@@ -126,7 +126,7 @@ is_ours(const struct wd_model *model, struct wd_slice commit)
 static enum wd_status
 add_revision(struct naming *n, struct wd_slice revision)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf text;
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { .data = NULL };
 	char repository[256];
 
 	if (!wd_hub_repository(wd_bytes_slice(&n->model->path), repository,
@@ -221,7 +221,7 @@ name_hub(struct naming *n)
 static enum wd_status
 add_tag(struct naming *n, struct wd_slice below)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf text;
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { .data = NULL };
 	struct wd_slice parts[3];
 	size_t i;
 
