@@ -89,7 +89,8 @@ static enum wd_status
 take_word(struct wd_listing *listing, struct wd_slice entry,
     struct wd_buf *word, struct wd_slice *rest, struct wd_buf *value)
 {
-	struct wd_slice name = wd_buf_slice(word), inlined = name, option;
+	struct wd_slice name = wd_buf_slice(word), inlined = name;
+	struct wd_slice option = { NULL, 0 };
 	enum wd_listed_use use = WD_LISTED_MODEL;
 	bool serve = wd_slice_equal(name, wd_slice_text("serve"));
 

@@ -277,7 +277,9 @@ START_TEST(an_answer_says_how_far_it_is)
 	s.digests = WD_DIGEST_COMPUTE;
 	scene_ask(&s);
 	row = scene_model(&s, 0)->bundle->files[0];
-	ck_assert_int_eq(row->digest_state, STATE(COMPUTED));
+	/* The job may have ended, and been remembered, before it asks. */
+	ck_assert(row->digest_state == STATE(COMPUTED) ||
+	    row->digest_state == STATE(CACHED));
 	ck_assert_uint_eq(row->sha256->value.data[0], 0xab);
 	scene_ask(&s);
 	row = scene_model(&s, 0)->bundle->files[0];
