@@ -535,15 +535,19 @@ END_TEST
  * other one reaches it as it is. */
 START_TEST(a_translated_and_a_plain_connection_are_two)
 {
-	char address[] = "10.0.0.1", *kept = s.question.address;
+	char address[] = "10.0.0.1", plain[] = "127.0.0.1";
+	char *kept = s.question.address;
 
 	accepted_by(100);
 	published(ROW("10.0.0.1", 8080, "172.17.0.2", 80, 5555));
 	expect_state(FOUND(SEVERAL), 3);
 	s.question.address = address;
 	scene_ask(&s);
-	s.question.address = kept;
 	expect_holder(200);
+	s.question.address = plain;
+	scene_ask(&s);
+	s.question.address = kept;
+	expect_holder(100);
 }
 END_TEST
 

@@ -134,8 +134,39 @@ START_TEST(a_look_for_a_connection)
 	fail_everywhere();
 	ck_assert_int_eq(s.all->connection->state,
 	    WEIGHTD__V1__CONNECTION_STATE__CONNECTION_STATE_FOUND);
+	scene_put(&s, "/connections/0/local_port", "80");
+	scene_put(&s, "/translations",
+	    "{'complete': false, 'items': [{'client': '127.0.0.1',"
+	    " 'client_port': 5555, 'asked': '10.0.0.1', 'asked_port': 8080,"
+	    " 'server': '127.0.0.1', 'server_port': 80,"
+	    " 'seen': '127.0.0.1', 'seen_port': 5555}]}");
+	fail_everywhere();
+	ck_assert(s.all->connection->translated);
 	scene_put(&s, "/connections", "{'complete': false, 'items': []}");
 	fail_everywhere();
+}
+END_TEST
+
+START_TEST(a_look_at_a_published_port)
+{
+	scene_unmap_all(&s, 100);
+	scene_put(&s, "/processes/100/descriptors/items", "[]");
+	scene_put(&s, "/processes/100/rss_anon_bytes", "0");
+	scene_put(&s, "/processes/101/ppid", "1");
+	scene_put(&s, "/processes/100/exe/path", "'/usr/bin/docker-proxy'");
+	scene_put(&s, "/processes/100/argv",
+	    "['docker-proxy', '-container-ip', '172.17.0.2',"
+	    " '-container-port', '80']");
+	scene_put(&s, "/processes/101/container", "'0123456789ab'");
+	scene_put(&s, "/listeners/items/-",
+	    "{'netns': 7, 'family': 4, 'address': '0.0.0.0', 'port': 80,"
+	    " 'inode': 80, 'cookie': 9}");
+	scene_owner(&s, 101, 4, 80);
+	scene_put(
+	    &s, "/local_addresses", "[{'netns': 7, 'address': '172.17.0.2'}]");
+	scene_put(&s, "/connections", "[]");
+	fail_everywhere();
+	ck_assert_uint_eq(s.all->n_behind, 1);
 }
 END_TEST
 
@@ -146,4 +177,5 @@ WD_TEST(a_look_at_a_server);
 WD_TEST(a_look_that_hashes);
 WD_TEST(a_look_at_nothing);
 WD_TEST(a_look_for_a_connection);
+WD_TEST(a_look_at_a_published_port);
 WD_SUITE_END

@@ -110,7 +110,7 @@ no_address(void)
 static void
 address_twice(void)
 {
-	scene_put(&s, "/local_addresses/items/-",
+	scene_put(&s, "/local_addresses/items/0",
 	    "{'netns': 8, 'address': '172.17.0.2'}");
 }
 

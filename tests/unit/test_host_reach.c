@@ -19,8 +19,8 @@ START_TEST(fib_trie_tells_addresses_by_two_lines)
 		"     |-- 127.0.0.0", "        /8 host LOCAL",
 		"     |-- 172.17.0.2", "        /32 link UNICAST",
 		"        /32 host LOCAL", "     |-- 172.17.255.255",
-		"        /32 link BROADCAST", "     |-- no.address",
-		"        /32 host LOCAL", "" };
+		"        /32 link BROADCAST", "        /32 host UNICAST",
+		"     |-- no.address", "        /32 host LOCAL", "" };
 	struct wd_fib_reader reader;
 	size_t i, met = 0;
 
@@ -87,6 +87,8 @@ static const struct {
 	{ "ipv4     2 tcp      6 431999 TIME_WAIT " OUT BACK TAIL, WD_OK,
 	    false },
 	{ "ipv4     2 udp      17 29 " OUT BACK TAIL, WD_OK, false },
+	{ "ipv4     2 sctp     132 9 ESTABLISHED " OUT BACK TAIL, WD_OK,
+	    false },
 	{ "ipv6     10 tcp 6 9 ESTABLISHED src=::1 dst=::2 sport=1 dport=2 "
 	  "src=::3 dst=::1 sport=2 dport=1",
 	    WD_OK, true },
