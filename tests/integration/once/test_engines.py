@@ -93,6 +93,56 @@ class Vllm(EnginesTest):
         self.assertEqual(set(answer.groups[0]["pids"]), {server.pid, worker})
 
 
+class Companions(EnginesTest):
+    """llama-server: what it sleeps through, and drafts that it only names."""
+
+    def start(self, *options, path=None):
+        self.model = path or self.large()
+        return self.server("--model", self.model, *options,
+                           program=self.program("bin", "llama-server"))
+
+    def kinds(self, answer):
+        return {c["bundle"]["kind"]: c for c in answer.models()}
+
+    def test_asleep(self):
+        server = self.start("--sleep-idle-seconds", "60")
+        digest = ("--digest", self.sha256(self.model))
+        answer = self.once(server.port, *digest)
+        self.assertEqual(grade(answer.model), "RESIDENT")
+        self.assertIn("sleeps when idle", answer.model["notes"][0])
+        server.do("unload")
+        answer = self.once(server.port, *digest, "--min-grade", "INFERRED")
+        self.assert_unverifiable(answer)
+        self.assertEqual(grade(answer.model), "CLAIMED")
+        self.assertIn("MUTABLE", flags(answer.groups[0]))
+        self.assertIn("next request loads what the path leads to then",
+                      answer.model["notes"][1])
+        code, shown = self.once_text(server.port)
+        self.assertEqual(code, 4)
+        self.assertIn("note         asleep", shown)
+
+    def test_a_draft_that_is_named(self):
+        draft = self.large("draft.gguf")
+        server = self.start("-md", draft)
+        answer = self.once(server.port)
+        self.assertEqual(self.kinds(answer)["BUNDLE_KIND_DRAFT"]["inUse"],
+                         "TRISTATE_NO")
+        answer = self.once(server.port, "--digest", self.sha256(self.model),
+                           "--with", "draft=any")
+        self.assertEqual((answer.kind, answer.line), ("MISMATCH", 9))
+        self.assertIn("is named and not in use", answer.reason)
+
+    def test_a_draft_that_is_mapped(self):
+        draft = self.bundle("draft.gguf", "--seed", "2")
+        server = self.start("-md", draft)
+        server.do(f"load mmap {draft}")
+        answer = self.once(server.port, "--digest", self.sha256(self.model),
+                           "--with", "draft=any")
+        self.assertEqual(self.kinds(answer)["BUNDLE_KIND_DRAFT"]["inUse"],
+                         "TRISTATE_YES")
+        self.assertEqual(answer.kind, "MATCH", answer.reason)
+
+
 class Router(EnginesTest):
     """llama-server without a model, and one llama-server on a random port of
     127.0.0.1 for each model that was asked for."""
