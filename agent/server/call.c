@@ -11,7 +11,7 @@
 #include "wire/parse_json.h"
 #include "wire/unpack.h"
 
-/* What the backend gets less than the caller, so that an answer that names
+/* What the observer gets less than the caller, so that an answer that names
  * what it could not look at still arrives in time. */
 #define MARGIN_MS 250
 
@@ -57,7 +57,7 @@ wd_call_abandon(struct wd_open_call **call)
 	*call = NULL;
 	if (c == NULL)
 		return;
-	wd_backend_cancel(c->connection->server->backend, c->ticket);
+	wd_observer_cancel(c->connection->server->observer, c->ticket);
 	if (c->timer != NULL)
 		event_free(c->timer);
 	wd_message_free(c->request);
@@ -204,7 +204,7 @@ ask(struct wd_open_call *call, int64_t timeout_ms, struct wd_error *err)
 	call->timer = evtimer_new(server->base, on_deadline, call);
 	if (call->timer == NULL || event_add(call->timer, &wait) != 0)
 		return wd_fail(err, WD_NOMEM, "out of memory");
-	return wd_backend_ask(server->backend, call->row->call,
+	return wd_observer_ask(server->observer, call->row->call,
 	    wd_buf_slice(&question), &deadline, on_answer, call, &call->ticket,
 	    err);
 }

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/tls.h"
-#include "server/backend.h"
+#include "seam/observer.h"
 #include "wire/connect.h"
 
 #define WD_METRIC_CALLS 5 /* wd_call, 0: none of them */

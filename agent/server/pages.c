@@ -32,7 +32,7 @@ send_failure(struct wd_connection *connection, enum wd_connect_code code,
 static void
 send_health(struct wd_connection *connection)
 {
-	bool is_ready = wd_backend_is_ready(connection->server->backend) &&
+	bool is_ready = wd_observer_is_ready(connection->server->observer) &&
 	    !connection->server->is_draining;
 
 	send_text(connection, is_ready ? 200 : 503, "text/plain",
@@ -45,7 +45,7 @@ send_metrics(struct wd_connection *connection)
 	struct wd_server *server = connection->server;
 	struct wd_metrics_now now = {
 		.connections = server->connection_count,
-		.is_ready = wd_backend_is_ready(server->backend),
+		.is_ready = wd_observer_is_ready(server->observer),
 		.certificate_ends_ns = wd_tls_ends_ns(server->tls),
 	};
 	WD_CLEANUP(wd_buf_release) struct wd_buf page;

@@ -31,7 +31,7 @@ struct wd_rules {
 struct wd_server {
 	struct event_base *base;
 	const struct wd_clock *clock;
-	struct wd_backend *backend;
+	struct wd_observer *observer;
 	struct wd_server_limits limits;
 	struct wd_tls *tls;
 	struct wd_rules rules;
@@ -137,10 +137,10 @@ struct wd_call_row {
 	 * left open. NULL: always. */
 	bool (*admit)(
 	    struct wd_open_call *call, struct wd_connect_failure *failure);
-	/* The question as the backend gets it. NULL: the request. */
+	/* The question as the observer gets it. NULL: the request. */
 	enum wd_status (*pack)(const struct wd_open_call *call,
 	    struct wd_buf *question, struct wd_error *err);
-	/* Makes the answer from the backend's. NULL: it is the answer. */
+	/* Makes the answer from the observer's. NULL: it is the answer. */
 	enum wd_status (*finish)(struct wd_open_call *call,
 	    struct wd_slice answer, struct wd_buf *out, struct wd_error *err);
 };

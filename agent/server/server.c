@@ -286,7 +286,7 @@ wd_server_new(const struct wd_server_options *options, struct wd_tls **tls,
 		return wd_fail(err, WD_NOMEM, "out of memory");
 	made->base = options->base;
 	made->clock = options->clock;
-	made->backend = options->backend;
+	made->observer = options->observer;
 	made->limits = options->limits;
 	if ((st = copy_rules(rules, rule_count, &made->rules, err)) != WD_OK ||
 	    (st = wd_rate_new(

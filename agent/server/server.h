@@ -4,7 +4,7 @@
  * a certificate of ours.
  *
  * It sees no file and knows nothing of the host: questions go through a
- * wd_backend, keys and certificates come in as a wd_tls. Everything runs in
+ * wd_observer, keys and certificates come in as a wd_tls. Everything runs in
  * the thread of the event loop that it is given. A hostile client costs at
  * most what the limits say, and delays nobody else: nothing waits but timers.
  */
@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/tls.h"
+#include "seam/observer.h"
 #include "server/authorise.h"
-#include "server/backend.h"
 
 struct event_base;
 struct wd_server;
@@ -44,7 +44,7 @@ struct wd_server_limits wd_server_limits_default(void);
 struct wd_server_options {
 	struct event_base *base;      /* borrowed */
 	const struct wd_clock *clock; /* borrowed */
-	struct wd_backend *backend;   /* borrowed; freed after the server */
+	struct wd_observer *observer; /* borrowed; freed after the server */
 	struct wd_server_limits limits;
 };
 

@@ -1,6 +1,6 @@
 /*
  * wd-testserver CERT KEY CA CRL NAME=VALUE... - the real server on a free
- * port of 127.0.0.1, before a backend that plays, for the tests in
+ * port of 127.0.0.1, before an observer that plays, for the tests in
  * tests/integration/server.
  *
  * NAME is a member of wd_server_limits without "_ms", or "rule" with
@@ -10,7 +10,7 @@
  *
  *	descriptors            how many are open
  *	open                   connections
- *	pending                questions that the backend has not answered
+ *	pending                questions that the observer has not answered
  *	asked                  questions that it was ever asked
  *	cancelled              of those, cancelled
  *	ready N                whether it says that it is ready
@@ -21,8 +21,8 @@
  *	release                answers what hangs; how many they are
  *	drain MS               answers when it is done, and ends
  *
- * The port in a question chooses what the backend plays: 1 waits for release, 2
- * WD_GONE, 3 WD_BUSY at once, 4 bytes that are no message, 6 an answer of 4
+ * The port in a question chooses what the observer plays: 1 waits for release,
+ *2 WD_GONE, 3 WD_BUSY at once, 4 bytes that are no message, 6 an answer of 4
  * MiB; others a good one.
  */
 #include <dirent.h>
@@ -47,20 +47,21 @@
 #define MAX_FILE (1U << 20)
 #define MAX_PENDING 512
 
-/* ---- the backend that plays ---------------------------------------------- */
+/* ---- the observer that plays ----------------------------------------------
+ */
 
 struct pending {
 	struct player *player;
 	wd_ticket ticket; /* 0: not in use */
 	uint32_t port;
 	enum wd_call call;
-	wd_backend_done *done;
+	wd_observer_done *done;
 	void *ctx;
 	struct event *timer;
 };
 
 struct player {
-	struct wd_backend backend;
+	struct wd_observer observer;
 	struct event_base *base;
 	wd_ticket last;
 	unsigned cancelled;
@@ -162,11 +163,11 @@ port_of(enum wd_call call, struct wd_slice question)
 }
 
 static enum wd_status
-player_ask(struct wd_backend *backend, enum wd_call call,
+player_ask(struct wd_observer *observer, enum wd_call call,
     struct wd_slice question, const struct wd_deadline *deadline,
-    wd_backend_done *done, void *ctx, wd_ticket *ticket, struct wd_error *err)
+    wd_observer_done *done, void *ctx, wd_ticket *ticket, struct wd_error *err)
 {
-	struct player *player = (struct player *)backend;
+	struct player *player = (struct player *)observer;
 	struct pending *free_one = NULL;
 	struct timeval wait = { 0, 0 };
 	size_t i;
@@ -187,9 +188,9 @@ player_ask(struct wd_backend *backend, enum wd_call call,
 }
 
 static void
-player_cancel(struct wd_backend *backend, wd_ticket ticket)
+player_cancel(struct wd_observer *observer, wd_ticket ticket)
 {
-	struct player *player = (struct player *)backend;
+	struct player *player = (struct player *)observer;
 	size_t i;
 
 	for (i = 0; i < MAX_PENDING; i++) {
@@ -202,18 +203,18 @@ player_cancel(struct wd_backend *backend, wd_ticket ticket)
 }
 
 static bool
-player_is_ready(const struct wd_backend *backend)
+player_is_ready(const struct wd_observer *observer)
 {
-	return ((const struct player *)backend)->is_ready;
+	return ((const struct player *)observer)->is_ready;
 }
 
 static void
-player_free(struct wd_backend *backend)
+player_free(struct wd_observer *observer)
 {
-	wd_free(backend);
+	wd_free(observer);
 }
 
-static const struct wd_backend_ops player_ops = { player_ask, player_cancel,
+static const struct wd_observer_ops player_ops = { player_ask, player_cancel,
 	player_is_ready, player_free };
 
 static unsigned
@@ -459,7 +460,7 @@ static int
 start(char **argv, int argc, struct wd_error *err)
 {
 	struct wd_server_options options = { base, &wd_clock_system,
-		&player->backend, wd_server_limits_default() };
+		&player->observer, wd_server_limits_default() };
 	struct sockaddr_in bound;
 	socklen_t len = sizeof(bound);
 	struct wd_tls *tls = NULL;
@@ -482,7 +483,7 @@ start(char **argv, int argc, struct wd_error *err)
 int
 main(int argc, char **argv)
 {
-	struct wd_backend *backend;
+	struct wd_observer *observer;
 	struct event *commands;
 	struct wd_error err;
 	int code;
@@ -496,7 +497,7 @@ main(int argc, char **argv)
 	player = wd_calloc(1, sizeof(*player));
 	if (base == NULL || player == NULL)
 		return 1;
-	player->backend.ops = &player_ops;
+	player->observer.ops = &player_ops;
 	player->base = base;
 	player->is_ready = true;
 	code = start(argv, argc, &err);
@@ -508,8 +509,8 @@ main(int argc, char **argv)
 		event_free(commands);
 	wd_server_free(&server);
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
-	backend = &player->backend;
-	wd_backend_free(&backend);
+	observer = &player->observer;
+	wd_observer_free(&observer);
 	event_base_free(base);
 	return code;
 }

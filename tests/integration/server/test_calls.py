@@ -90,7 +90,7 @@ def wrong_questions_are_refused(lab):
         assert server.number("asked") == 0
 
 
-def failures_of_the_backend_have_codes(lab):
+def failures_of_the_observer_have_codes(lab):
     with Server(lab) as server, secure(server) as stream:
         for port, code, status in ((2, "unavailable", 503),
                                    (3, "resource_exhausted", 429),
@@ -217,7 +217,7 @@ def plain_curl_works(lab):
 if __name__ == "__main__":
     run([an_attestation_is_judged, requested_and_resolved_stand_side_by_side,
          protobuf_is_spoken, the_other_calls_answer,
-         wrong_questions_are_refused, failures_of_the_backend_have_codes,
+         wrong_questions_are_refused, failures_of_the_observer_have_codes,
          time_runs_out, headers_are_held_to_the_protocol, roles_are_held,
          work_is_rated, pages_are_there, plain_curl_works])
     sys.exit(0)

@@ -1,5 +1,5 @@
 /*
- * backend.h - the seam between the front, which speaks to the network and
+ * observer.h - the seam between the front, which speaks to the network and
  * sees no file, and the observer, which looks at the host.
  *
  * A question is bytes of protobuf: the request message of one call of
@@ -15,10 +15,10 @@
  * path, a deadline or a count in it. The front in turn takes an answer as the
  * observer's word, but unpacks it under a budget.
  *
- * Everything happens in one thread, that of the front's event loop.
+ * Everything happens in one thread, that of the caller's event loop.
  */
-#ifndef WD_SERVER_BACKEND_H
-#define WD_SERVER_BACKEND_H
+#ifndef WD_SEAM_OBSERVER_H
+#define WD_SEAM_OBSERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ enum wd_call {
 };
 
 /* Names a question that is being answered; never 0, and not used again while
- * the backend lives. */
+ * the observer lives. */
 typedef uint64_t wd_ticket;
 
 /* The end of one question. `status` is WD_OK and `answer` the response
@@ -52,48 +52,48 @@ typedef uint64_t wd_ticket;
  *	WD_GONE         the observer ended; a new one is being started
  *	others          our own failure
  *
- * At its deadline a backend should rather give an answer that names what it
+ * At its deadline an observer should rather give an answer that names what it
  * could not look at than WD_TIMEDOUT. `answer` and `err` are borrowed until
  * the function returns. The function may ask and cancel. */
-typedef void wd_backend_done(void *ctx, enum wd_status status,
+typedef void wd_observer_done(void *ctx, enum wd_status status,
     struct wd_slice answer, const struct wd_error *err);
 
-struct wd_backend;
+struct wd_observer;
 
-struct wd_backend_ops {
-	enum wd_status (*ask)(struct wd_backend *backend, enum wd_call call,
+struct wd_observer_ops {
+	enum wd_status (*ask)(struct wd_observer *observer, enum wd_call call,
 	    struct wd_slice question, const struct wd_deadline *deadline,
-	    wd_backend_done *done, void *ctx, wd_ticket *ticket,
+	    wd_observer_done *done, void *ctx, wd_ticket *ticket,
 	    struct wd_error *err);
-	void (*cancel)(struct wd_backend *backend, wd_ticket ticket);
-	bool (*is_ready)(const struct wd_backend *backend);
-	void (*free)(struct wd_backend *backend);
+	void (*cancel)(struct wd_observer *observer, wd_ticket ticket);
+	bool (*is_ready)(const struct wd_observer *observer);
+	void (*free)(struct wd_observer *observer);
 };
 
 /* An implementation puts this first in its own struct. */
-struct wd_backend {
-	const struct wd_backend_ops *ops;
+struct wd_observer {
+	const struct wd_observer_ops *ops;
 };
 
 /* Starts to answer. `question` is copied; `deadline` is copied, its clock
- * must outlive the backend. `done` is called exactly once and never before
+ * must outlive the observer. `done` is called exactly once and never before
  * this returns, unless the question is cancelled. On failure it is not called
  * at all. Errors: WD_BUSY when too many questions are open, WD_GONE when
  * there is no observer just now, WD_NOMEM. */
-enum wd_status wd_backend_ask(struct wd_backend *backend, enum wd_call call,
+enum wd_status wd_observer_ask(struct wd_observer *observer, enum wd_call call,
     struct wd_slice question, const struct wd_deadline *deadline,
-    wd_backend_done *done, void *ctx, wd_ticket *ticket,
+    wd_observer_done *done, void *ctx, wd_ticket *ticket,
     struct wd_error *err) WD_MUST_CHECK;
 
 /* The caller has gone: `done` will not be called, and work that serves nobody
  * else may stop. A ticket that is not open is allowed and does nothing. */
-void wd_backend_cancel(struct wd_backend *backend, wd_ticket ticket);
+void wd_observer_cancel(struct wd_observer *observer, wd_ticket ticket);
 
 /* Whether a question would be taken now: the observer runs and its self-test
  * is done. Looks at what is known; asks nothing. */
-bool wd_backend_is_ready(const struct wd_backend *backend);
+bool wd_observer_is_ready(const struct wd_observer *observer);
 
-/* Ends the backend; open questions are cancelled. Accepts NULL, sets NULL. */
-void wd_backend_free(struct wd_backend **backend);
+/* Ends the observer; open questions are cancelled. Accepts NULL, sets NULL. */
+void wd_observer_free(struct wd_observer **observer);
 
 #endif
