@@ -1,7 +1,8 @@
 #!/bin/sh
 # Clients that are not ours against the real server over mutual TLS: one that
-# protoc-gen-es generates for connect-node, one of Debian's Python protobuf,
-# and curl. What is fetched and generated goes into the build folder.
+# protoc-gen-es generates for connect-node, one of Debian's Python protobuf, and
+# curl; and Prometheus's own check of our metrics. What is fetched and generated
+# goes into the build folder.
 set -eu
 
 here=$WD_SOURCE/tests/interop/clients
@@ -23,6 +24,9 @@ done
 cache=${WD_CACHE:-$WD_BUILD/cache}
 need_node "$WD_SOURCE/tests/support" "$cache" ||
 	skip "connect-node needs Node.js 20"
+# shellcheck source=tests/support/promtool.sh
+. "$WD_SOURCE/tests/support/promtool.sh"
+need_promtool "$cache" || skip "promtool could not be fetched"
 need_modules "$here" "$cache/clients" || skip "npm could fetch no packages"
 
 rm -rf "$work"
@@ -40,4 +44,4 @@ protoc -I . --plugin="protoc-gen-es=$work/protoc-gen-es" \
 	--python_out="$work/python" \
 	weightd/v1/*.proto
 cd "$work"
-python3 "$WD_SOURCE/tests/interop/clients/drive.py" "$node" "$work"
+python3 "$WD_SOURCE/tests/interop/clients/drive.py" "$node" "$work" "$promtool"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Starts the server and lets each client talk to it: drive.py NODE WORK."""
+"""Starts the server and lets each client talk to it: drive.py NODE WORK
+PROMTOOL."""
 
 import json
 import os
@@ -9,9 +10,10 @@ import sys
 SOURCE = os.environ["WD_SOURCE"]
 sys.path.insert(0, os.path.join(SOURCE, "tests/integration/server"))
 
-from lab import SERVICE, Server, run  # noqa: E402
+from lab import (QUESTION, SERVICE, Server, call, request, run,  # noqa: E402
+                 secure, send)  # noqa: E402
 
-NODE, WORK = sys.argv[1:]
+NODE, WORK, PROMTOOL = sys.argv[1:]
 
 
 def finish(command):
@@ -52,4 +54,20 @@ def curl_understands(lab):
         assert finish(base + [url + "/healthz"]) == "ok\n"
 
 
-run([connect_node_understands, python_understands, curl_understands])
+def promtool_finds_nothing_to_mend(lab):
+    with Server(lab) as server, secure(server) as stream:
+        call(stream, "AttestPort", QUESTION)
+        call(stream, "AttestPort", {})
+        page = send(stream, request("GET", "/metrics")).body
+        done = subprocess.run([PROMTOOL, "check", "metrics"], input=page,
+                              capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, b""), done.stderr
+        # It does find what is wrong.
+        done = subprocess.run([PROMTOOL, "check", "metrics"],
+                              input=page + b"a_counter 1\n",
+                              capture_output=True, timeout=120)
+        assert b"a_counter" in done.stderr, done.stderr
+
+
+run([connect_node_understands, python_understands, curl_understands,
+     promtool_finds_nothing_to_mend])
