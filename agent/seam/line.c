@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "wire/unpack.h"
 
 enum wd_status
 wd_line_send(int socket, enum wd_line_kind kind,
@@ -35,8 +36,13 @@ void *
 wd_line_message(
     const struct wd_frame *frame, const ProtobufCMessageDescriptor *descriptor)
 {
-	return protobuf_c_message_unpack(
-	    descriptor, NULL, frame->len, frame->data);
+	struct wd_slice bytes = { frame->data, frame->len };
+	ProtobufCMessage *message = NULL;
+
+	if (wd_wire_unpack(descriptor, bytes, WD_WIRE_REFUSE_UNKNOWN,
+		WD_MAX_SEAM_MEMORY, &message, NULL) != WD_OK)
+		return NULL;
+	return message;
 }
 
 void

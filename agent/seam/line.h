@@ -22,8 +22,10 @@ enum wd_status wd_line_send(int socket, enum wd_line_kind kind,
     const ProtobufCMessage *message, int fd, const struct wd_deadline *deadline,
     struct wd_error *err) WD_MUST_CHECK;
 
-/* The message in a frame; NULL when it is none (WD_MALFORMED for the caller)
- * or there is no memory. Freed with protobuf_c_message_free_unpacked. */
+/* The message in a frame; NULL when it is none, or would take more than
+ * WD_MAX_SEAM_MEMORY (WD_MALFORMED for the caller), or there is no memory. The
+ * other end may have been taken over: it is checked as what a stranger sends
+ * (wire/validate.h). Freed with wd_message_free. */
 void *wd_line_message(
     const struct wd_frame *frame, const ProtobufCMessageDescriptor *descriptor);
 

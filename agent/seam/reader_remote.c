@@ -12,6 +12,7 @@
 #include "seam/pack.h"
 #include "seam/pack_listing.h"
 #include "seam/reader_line.h"
+#include "wire/build.h"
 
 struct remote_reader {
 	struct wd_reader reader;
@@ -167,7 +168,7 @@ answer_ask(
 		return wd_fail(err, WD_MALFORMED,
 		    "the reader's question could not be read");
 	st = give(call, ask, err);
-	weightd__seam__v1__ask__free_unpacked(ask, NULL);
+	wd_message_free(ask);
 	return st;
 }
 
@@ -193,7 +194,7 @@ hear_progress(
 		return wd_fail(err, WD_MALFORMED,
 		    "the reader's progress could not be read");
 	bytes = progress->done_bytes;
-	weightd__seam__v1__progress__free_unpacked(progress, NULL);
+	wd_message_free(progress);
 	if (call->manner == NULL)
 		return wd_fail(err, WD_MALFORMED,
 		    "the reader told of a hash that nobody wants");
@@ -275,7 +276,7 @@ make_call(
 		return st;
 	st = wd_line_status((*done)->failure, err);
 	if (st != WD_OK) {
-		weightd__seam__v1__done__free_unpacked(*done, NULL);
+		wd_message_free(*done);
 		*done = NULL;
 	}
 	return st;
@@ -313,7 +314,7 @@ remote_sniff(struct wd_reader *reader, int fd, enum wd_bundle_format *format,
 	if (st != WD_OK)
 		return st;
 	*format = (enum wd_bundle_format)done->format;
-	weightd__seam__v1__done__free_unpacked(done, NULL);
+	wd_message_free(done);
 	return WD_OK;
 }
 
@@ -342,7 +343,7 @@ remote_describe(struct wd_reader *reader, int fd, struct wd_slice name,
 	st = done->facts == NULL ?
 	    wd_fail(err, WD_MALFORMED, "the reader gave no facts") :
 	    wd_facts_bundle(done->facts, bundle, err);
-	weightd__seam__v1__done__free_unpacked(done, NULL);
+	wd_message_free(done);
 	return st;
 }
 
@@ -365,7 +366,7 @@ remote_names(struct wd_reader *reader, int fd, enum wd_listing_kind kind,
 	st = done->listing == NULL ?
 	    wd_fail(err, WD_MALFORMED, "the reader gave no list") :
 	    wd_listing_of_message(done->listing, listing, err);
-	weightd__seam__v1__done__free_unpacked(done, NULL);
+	wd_message_free(done);
 	return st;
 }
 
@@ -396,7 +397,7 @@ remote_digest(struct wd_reader *reader, int fd,
 		memcpy(sha256->bytes, done->sha256.data, done->sha256.len);
 	else
 		st = wd_fail(err, WD_MALFORMED, "the reader gave no digest");
-	weightd__seam__v1__done__free_unpacked(done, NULL);
+	wd_message_free(done);
 	return st;
 }
 

@@ -12,6 +12,7 @@
 #include "seam/pack.h"
 #include "seam/pack_listing.h"
 #include "seam/reader_line.h"
+#include "wire/build.h"
 
 /* Milliseconds between two words about a hash that goes on. */
 #define PROGRESS_MS 200
@@ -110,7 +111,7 @@ sibling_open(void *ctx, struct wd_slice name, int *fd, struct wd_error *err)
 	st = wd_line_status(give->failure, err);
 	if (st == WD_OK)
 		st = keep_file(s, &frame, fd, err);
-	weightd__seam__v1__give__free_unpacked(give, NULL);
+	wd_message_free(give);
 	wd_frame_release(&frame);
 	return st;
 }
@@ -135,7 +136,7 @@ sibling_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 			(struct wd_slice){
 			    give->names[i].data, give->names[i].len }))
 			break;
-	weightd__seam__v1__give__free_unpacked(give, NULL);
+	wd_message_free(give);
 	wd_frame_release(&frame);
 	return st;
 }
@@ -300,7 +301,7 @@ serve_call(struct serving *s, struct wd_frame *frame, struct wd_error *err)
 	else
 		st = wd_fail(err, WD_MALFORMED, "seam: an unknown call");
 	if (call != NULL)
-		weightd__seam__v1__call__free_unpacked(call, NULL);
+		wd_message_free(call);
 	if (fd >= 0)
 		(void)close(fd);
 	return st;

@@ -694,6 +694,35 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+/* ---- what cannot be a message -------------------------------------------- */
+
+static const struct {
+	const char *bytes;
+	size_t len;
+	bool is_message;
+} said[] = {
+	{ "\x10\x03", 2, true }, /* Done: format 3 */
+	{ "\x0a\x02\x08\x00", 4, true },
+	/* A submessage that stands twice would be merged again and again. */
+	{ "\x0a\x02\x08\x00\x0a\x02\x08\x00", 8, false },
+	{ "\x98\x06\x01", 3, false }, /* field 99 */
+	{ "\x0a\x05\x08", 3, false },
+};
+
+START_TEST(a_message_is_checked_before_it_is_made)
+{
+	struct wd_frame frame = wd_frame_init(WD_LINE_DONE, 0);
+	void *message;
+
+	frame.data = (uint8_t *)wd_memdup0(said[_i].bytes, said[_i].len);
+	frame.len = said[_i].len;
+	message = wd_line_message(&frame, &weightd__seam__v1__done__descriptor);
+	ck_assert_int_eq(message != NULL, said[_i].is_message);
+	wd_message_free(message);
+	wd_frame_release(&frame);
+}
+END_TEST
+
 WD_SUITE_BEGIN("seam line")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 tcase_add_loop_test(tcase, the_facts_are_the_same, 0, 2);
@@ -709,4 +738,5 @@ WD_TEST(a_reader_that_hangs_is_given_up);
 WD_LOOP(lies_are_refused, lies);
 WD_LOOP(bad_facts_are_refused, bad);
 WD_TEST(every_allocation_may_fail);
+WD_LOOP(a_message_is_checked_before_it_is_made, said);
 WD_SUITE_END
