@@ -89,4 +89,7 @@
 #define WD_MAX_RATED_CLIENTS 1024 /* whose requests are counted */
 #define WD_MAX_ROLE_RULES 4096
 
+/* client */
+#define WD_MAX_PEM_FILE (1UL << 20) /* certificates of many CAs, a long CRL */
+
 #endif

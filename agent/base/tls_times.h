@@ -1,5 +1,5 @@
 /*
- * tls_times.h - when a certificate is valid, for tls.c only.
+ * tls_times.h - when a certificate is valid, for tls.c and client/pki only.
  */
 #ifndef WD_BASE_TLS_TIMES_H
 #define WD_BASE_TLS_TIMES_H

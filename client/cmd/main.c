@@ -13,6 +13,9 @@ static const char help[] =
     "      [--format text|json]\n"
     "      what is different between two of them; tensor data are compared\n"
     "      only with --digests\n"
+    "  weightctl pki init | request NAME | sign REQUEST.csr | issue NAME |\n"
+    "      revoke NAME | show FILE...\n"
+    "      keys and certificates for agents and those who ask them\n"
     "  weightctl --version\n"
     "  weightctl --help\n"
     "\n"
@@ -24,6 +27,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } verbs[] = {
 	{ "bundle", wd_cmd_bundle },
+	{ "pki", wd_cmd_pki },
 };
 
 static int
