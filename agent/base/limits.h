@@ -75,6 +75,9 @@
 #define WD_MAX_SEAM_MESSAGE (256UL << 20)
 #define WD_MAX_SEAM_MEMORY (1UL << 30)
 #define WD_MAX_FOLDER_NAMES 1048576
+#define WD_MAX_QUESTION 131072 /* a request body and what it is wrapped in */
+#define WD_MAX_OPEN_QUESTIONS 1024      /* of one line; connections: 256 */
+#define WD_MAX_LINE_QUEUE (128UL << 20) /* answers that wait for the front */
 
 /* wire */
 #define WD_MAX_WIRE_DEPTH 16  /* of messages in messages; the schema: 8 */

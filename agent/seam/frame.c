@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "seam/frame_some.h"
 
 /* Some systems set these by other means: SIGPIPE is ignored by every program
  * of ours, and the flag is set behind the call. */
@@ -177,35 +178,41 @@ parts(struct iovec iov[2], uint8_t *header, const struct wd_frame *frame,
 }
 
 enum wd_status
-wd_frame_send(int socket, const struct wd_frame *frame,
-    const struct wd_deadline *deadline, struct wd_error *err)
+wd_frame_send_some(int socket, const struct wd_frame *frame, size_t *done,
+    struct wd_error *err)
 {
 	struct wd_frame_header header = { (uint32_t)frame->len, frame->kind,
 		(uint16_t)frame->fd_count, frame->id };
 	uint8_t bytes[WD_FRAME_HEADER_BYTES];
+	union control control;
+	struct iovec iov[2];
+	struct msghdr message = { .msg_iov = iov };
+	ssize_t sent;
+
+	wd_frame_header_write(&header, bytes);
+	message.msg_iovlen = parts(iov, bytes, frame, *done);
+	if (*done == 0)
+		attach(&message, &control, frame);
+	sent = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent < 0)
+		return would_block() ? WD_BUSY : broken("send", err);
+	*done += (size_t)sent;
+	return WD_OK;
+}
+
+enum wd_status
+wd_frame_send(int socket, const struct wd_frame *frame,
+    const struct wd_deadline *deadline, struct wd_error *err)
+{
 	size_t done = 0, total = WD_FRAME_HEADER_BYTES + frame->len;
 	enum wd_status st;
-	union control control;
 
 	if (frame->len > UINT32_MAX)
 		return wd_fail(err, WD_LIMIT, "frame: more than 4 GiB");
-	wd_frame_header_write(&header, bytes);
 	while (done < total) {
-		struct iovec iov[2];
-		struct msghdr message = { .msg_iov = iov };
-		ssize_t sent;
-
-		message.msg_iovlen = parts(iov, bytes, frame, done);
-		if (done == 0)
-			attach(&message, &control, frame);
-		sent = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (sent >= 0) {
-			done += (size_t)sent;
-			continue;
-		}
-		if (!would_block())
-			return broken("send", err);
-		st = wait_for(socket, POLLOUT, deadline, err);
+		st = wd_frame_send_some(socket, frame, &done, err);
+		if (st == WD_BUSY)
+			st = wait_for(socket, POLLOUT, deadline, err);
 		if (st != WD_OK)
 			return st;
 	}
@@ -245,6 +252,31 @@ keep(struct msghdr *message, struct wd_frame *frame)
 	return fits;
 }
 
+enum wd_status
+wd_frame_take_some(int socket, uint8_t *bytes, size_t len, size_t *done,
+    struct wd_frame *frame, struct wd_error *err)
+{
+	union control control;
+	struct iovec iov = { bytes + *done, len - *done };
+	struct msghdr message = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+	ssize_t got =
+	    recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got > 0 && !keep(&message, frame))
+		return wd_fail(
+		    err, WD_MALFORMED, "frame: too many descriptors");
+	if (got == 0)
+		return wd_fail(
+		    err, WD_GONE, "frame: the other process has ended");
+	if (got < 0)
+		return would_block() ? WD_BUSY : broken("receive", err);
+	*done += (size_t)got;
+	return WD_OK;
+}
+
 /* Exactly `len` bytes, with what descriptors come along. */
 static enum wd_status
 take(int socket, uint8_t *bytes, size_t len, const struct wd_deadline *deadline,
@@ -252,29 +284,12 @@ take(int socket, uint8_t *bytes, size_t len, const struct wd_deadline *deadline,
 {
 	size_t done = 0;
 	enum wd_status st;
-	union control control;
 
 	while (done < len) {
-		struct iovec iov = { bytes + done, len - done };
-		struct msghdr message = { .msg_iov = &iov,
-			.msg_iovlen = 1,
-			.msg_control = control.bytes,
-			.msg_controllen = sizeof(control.bytes) };
-		ssize_t got =
-		    recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-		if (got > 0 && !keep(&message, frame))
-			return wd_fail(
-			    err, WD_MALFORMED, "frame: too many descriptors");
-		if (got > 0)
-			done += (size_t)got;
-		else if (got == 0)
-			return wd_fail(
-			    err, WD_GONE, "frame: the other process has ended");
-		else if (!would_block())
-			return broken("receive", err);
-		else if ((st = wait_for(socket, POLLIN, deadline, err)) !=
-		    WD_OK)
+		st = wd_frame_take_some(socket, bytes, len, &done, frame, err);
+		if (st == WD_BUSY)
+			st = wait_for(socket, POLLIN, deadline, err);
+		if (st != WD_OK)
 			return st;
 	}
 	return WD_OK;

@@ -5,25 +5,37 @@
 #include "base/escape.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "seam/message_frame.h"
 #include "wire/unpack.h"
+
+enum wd_status
+wd_message_frame(uint16_t kind, uint64_t id, const ProtobufCMessage *message,
+    struct wd_frame *frame, struct wd_error *err)
+{
+	*frame = wd_frame_init(kind, id);
+	frame->len = protobuf_c_message_get_packed_size(message);
+	if (frame->len > WD_MAX_SEAM_MESSAGE)
+		return wd_fail(err, WD_LIMIT,
+		    "seam: a message of %zu bytes; at most %zu can be carried",
+		    frame->len, (size_t)WD_MAX_SEAM_MESSAGE);
+	frame->data = wd_calloc(frame->len, 1);
+	if (frame->data == NULL)
+		return wd_fail(err, WD_NOMEM, "seam: out of memory");
+	(void)protobuf_c_message_pack(message, frame->data);
+	return WD_OK;
+}
 
 enum wd_status
 wd_line_send(int socket, enum wd_line_kind kind,
     const ProtobufCMessage *message, int fd, const struct wd_deadline *deadline,
     struct wd_error *err)
 {
-	struct wd_frame frame = wd_frame_init((uint16_t)kind, 0);
-	enum wd_status st;
+	struct wd_frame frame;
+	enum wd_status st =
+	    wd_message_frame((uint16_t)kind, 0, message, &frame, err);
 
-	frame.len = protobuf_c_message_get_packed_size(message);
-	if (frame.len > WD_MAX_SEAM_MESSAGE)
-		return wd_fail(err, WD_LIMIT,
-		    "seam: a message of %zu bytes; at most %zu can be carried",
-		    frame.len, (size_t)WD_MAX_SEAM_MESSAGE);
-	frame.data = wd_calloc(frame.len, 1);
-	if (frame.data == NULL)
-		return wd_fail(err, WD_NOMEM, "seam: out of memory");
-	(void)protobuf_c_message_pack(message, frame.data);
+	if (st != WD_OK)
+		return st;
 	if (fd >= 0)
 		frame.fds[frame.fd_count++] = fd;
 	st = wd_frame_send(socket, &frame, deadline, err);
