@@ -238,20 +238,52 @@ note_refused(int is_good, X509_STORE_CTX *check)
 
 /* ---- configuration ------------------------------------------------------- */
 
+/* A session is taken up again without a look at the client's certificate, so
+ * its dates are looked at here; a full handshake then says what is wrong. */
+static SSL_TICKET_RETURN
+take_ticket(SSL *session, SSL_SESSION *kept, const unsigned char *key_name,
+    size_t key_name_len, SSL_TICKET_STATUS status, void *clock)
+{
+	X509 *peer = kept == NULL ? NULL : SSL_SESSION_get0_peer(kept);
+
+	(void)session;
+	(void)key_name;
+	(void)key_name_len;
+	if (status == SSL_TICKET_EMPTY || status == SSL_TICKET_NO_DECRYPT ||
+	    peer == NULL ||
+	    wd_tls_check_times(peer, "the certificate", clock, NULL) != WD_OK)
+		return SSL_TICKET_RETURN_IGNORE_RENEW;
+	return SSL_TICKET_RETURN_USE;
+}
+
+/* The key of tickets is made with the SSL_CTX and dies with it, which every
+ * reload replaces. `clock` must outlive the sessions. */
+static int
+give_tickets(SSL_CTX *ctx, const struct wd_clock *clock)
+{
+	void *arg;
+
+	memcpy(&arg, &clock, sizeof(arg)); /* OpenSSL's pointer is not const */
+	(void)SSL_CTX_set_timeout(ctx, WD_TLS_TICKET_SECONDS);
+	return SSL_CTX_set_session_ticket_cb(ctx, NULL, take_ticket, arg) ==
+	    1 &&
+	    SSL_CTX_set_num_tickets(ctx, 1) == 1;
+}
+
 static enum wd_status
-set_rules(SSL_CTX *ctx, struct wd_error *err)
+set_rules(SSL_CTX *ctx, enum wd_tls_side side, const struct wd_clock *clock,
+    struct wd_error *err)
 {
 	static const unsigned char name[] = "weightd";
 
 	SSL_CTX_set_verify(ctx,
 	    SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, note_refused);
 	(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	(void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
 	/* Idle connections give their buffers back: 34 KB each. */
 	(void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) != 1 ||
 	    SSL_CTX_set_max_early_data(ctx, 0) != 1 ||
-	    SSL_CTX_set_num_tickets(ctx, 0) != 1 ||
+	    (side == WD_TLS_SERVER && !give_tickets(ctx, clock)) ||
 	    SSL_CTX_set_session_id_context(ctx, name, sizeof(name) - 1) != 1)
 		return no_memory(err);
 	return WD_OK;
@@ -272,7 +304,7 @@ wd_tls_new(enum wd_tls_side side, const struct wd_tls_material *material,
 	    side == WD_TLS_SERVER ? TLS_server_method() : TLS_client_method());
 	if (made->ctx == NULL)
 		return no_memory(err);
-	if ((st = set_rules(made->ctx, err)) != WD_OK ||
+	if ((st = set_rules(made->ctx, side, clock, err)) != WD_OK ||
 	    (st = load_certificate(made, &material->certificate, clock, err)) !=
 		WD_OK ||
 	    (st = load_key(made->ctx, material, err)) != WD_OK ||

@@ -5,9 +5,13 @@
  * A configuration is made from PEM text, not from files: who speaks to the
  * network need not see the file system. It is complete and consistent or it is
  * not made at all, so a reload that fails leaves the old one in place. Nothing
- * older than TLS 1.3, no early data, no session tickets: a client is verified
- * against today's CA, CRL and roles on every connection, and a reload needs no
- * thought about yesterday's sessions.
+ * older than TLS 1.3, no early data.
+ *
+ * A server gives session tickets (RFC 8446, 4.6.1), since a handshake that
+ * takes one up costs half. Their key is made with the configuration and lives
+ * in memory only, so a new configuration ends every session that was given
+ * out under the old CA, CRL or roles; so does the end of the client's
+ * certificate, and WD_TLS_TICKET_SECONDS.
  *
  * The system's own CAs are never used.
  */
@@ -24,6 +28,8 @@
 
 struct ssl_st; /* OpenSSL's SSL */
 struct wd_tls;
+
+#define WD_TLS_TICKET_SECONDS 3600
 
 enum wd_tls_side { WD_TLS_SERVER, WD_TLS_CLIENT };
 
@@ -43,7 +49,8 @@ struct wd_tls_material {
 /* Makes a configuration. Errors: WD_MALFORMED when a text is no PEM of its
  * kind; WD_INVALID when the key is not the certificate's, when the
  * certificate has expired (with the date) or is not valid yet (with both
- * clocks and the time between them); WD_NOMEM. */
+ * clocks and the time between them); WD_NOMEM. `clock` must outlive the
+ * configuration and its sessions. */
 enum wd_status wd_tls_new(enum wd_tls_side side,
     const struct wd_tls_material *material, const struct wd_clock *clock,
     struct wd_tls **tls, struct wd_error *err) WD_MUST_CHECK;

@@ -2,11 +2,13 @@
 """Certificates: who comes in, what is loaded, reload and drain."""
 
 import datetime
+import http.client
 import os
 import re
 import ssl
 import subprocess
 import sys
+import time
 
 from lab import (Authority, PROGRAM, QUESTION, SERVICE, Server, call, context,
                  dial, request, run, secure, send)
@@ -81,16 +83,64 @@ def revoked_clients_stay_out(lab):
         assert not is_refused(server, lab.worker)
 
 
-def sessions_are_not_resumed(lab):
+def resume(server, made, session):
+    """Whether the session is taken up again, and the ticket for the next."""
+    with made.wrap_socket(dial(server.port), session=session,
+                          server_hostname="localhost") as stream:
+        assert call(stream, "GetHost", {}).status == 200
+        return stream.session_reused, stream.session
+
+
+def tickets_end_with_what_they_were_given_under(lab):
     with Server(lab) as server:
-        with secure(server) as stream:
-            assert call(stream, "GetHost", {}).status == 200
-            session = stream.session
-            assert session is None or not session.has_ticket
         made = context(lab, lab.worker)
-        with made.wrap_socket(dial(server.port), session=None,
+        reused, session = resume(server, made, None)
+        assert not reused and session.has_ticket
+        assert session.ticket_lifetime_hint <= 3600, session
+        reused, session = resume(server, made, session)
+        assert reused, "a ticket was not taken"
+        # Roles are those of the certificate, also in a session taken up.
+        with made.wrap_socket(dial(server.port), session=session,
                               server_hostname="localhost") as stream:
-            assert not stream.session_reused
+            assert call(stream, "AttestPort", QUESTION).status == 200
+            assert stream.session_reused
+            session = stream.session
+        # The same files: even so a reload is a new configuration.
+        assert server.tell("reload %s %s %s -" % (
+            *lab.server, lab.ca.certificate)) == "ok"
+        reused, session = resume(server, made, session)
+        assert not reused, "a ticket outlived the reload"
+        # A client who is revoked meanwhile comes in with no ticket either.
+        leaver = lab.ca.issue("leaver", "DNS:monitor.lab")
+        made = context(lab, leaver)
+        session = resume(server, made, None)[1]
+        assert resume(server, made, session)[0]
+        lab.ca.revoke(leaver[0])
+        assert server.tell("reload %s %s %s %s" % (
+            *lab.server, lab.ca.certificate, lab.ca.crl)) == "ok"
+        try:
+            resume(server, made, session)
+            assert False, "a revoked client came in with a ticket"
+        except (ssl.SSLError, ConnectionError, http.client.HTTPException):
+            pass
+
+
+def a_ticket_ends_with_its_certificate(lab):
+    brief = lab.ca.issue("brief", "DNS:monitor.lab", start=date(-1),
+                         end=time.strftime("%Y%m%d%H%M%SZ",
+                                           time.gmtime(time.time() + 6)))
+    with Server(lab) as server:
+        made = context(lab, brief)
+        session = resume(server, made, None)[1]
+        reused, session = resume(server, made, session)
+        assert reused
+        while not is_refused(server, brief):
+            time.sleep(0.2)
+        try:
+            resume(server, made, session)
+            assert False, "a ticket outlived the certificate"
+        except (ssl.SSLError, ConnectionError, http.client.HTTPException):
+            pass
 
 
 def start_fails(lab, *paths):
@@ -172,7 +222,8 @@ def drain_cuts_what_does_not_end(lab):
 
 if __name__ == "__main__":
     run([only_our_clients_come_in, revoked_clients_stay_out,
-         sessions_are_not_resumed, broken_material_is_told_apart,
+         tickets_end_with_what_they_were_given_under,
+         a_ticket_ends_with_its_certificate, broken_material_is_told_apart,
          reload_replaces_the_pair, drain_lets_calls_end,
          drain_cuts_what_does_not_end])
     sys.exit(0)
