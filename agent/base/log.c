@@ -2,8 +2,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/escape.h"
 
 static const char *program_name = "weightd";
@@ -72,6 +76,36 @@ add_field(struct wd_buf *line, const char *key, const char *value)
 		line->data[line->len = before] = '\0';
 }
 
+static void
+add_time(struct wd_buf *line)
+{
+	int64_t now = wd_clock_real_ns(&wd_clock_system);
+	time_t seconds = (time_t)(now / WD_NS_PER_SECOND);
+	char date[32];
+	struct tm utc;
+
+	if (gmtime_r(&seconds, &utc) == NULL ||
+	    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &utc) == 0)
+		return;
+	(void)wd_buf_printf(line, "\"time\":\"%s.%03dZ\",", date,
+	    (int)(now / WD_NS_PER_MS % 1000));
+}
+
+/* In one write, so that lines of several processes do not mix. */
+static void
+write_line(const struct wd_buf *line, const char *end)
+{
+	char whole[MAX_LINE + 4];
+	size_t len = line->len < MAX_LINE ? line->len : MAX_LINE;
+	ssize_t written;
+
+	if (len > 0)
+		memcpy(whole, line->data, len);
+	memcpy(whole + len, end, strlen(end));
+	written = write(STDERR_FILENO, whole, len + strlen(end));
+	(void)written; /* there is nobody left to tell */
+}
+
 void
 wd_log_event(enum wd_log_level level, const char *event,
     const struct wd_log_field *fields, size_t count)
@@ -82,15 +116,17 @@ wd_log_event(enum wd_log_level level, const char *event,
 	if (level > highest)
 		return;
 	wd_buf_init(&line, MAX_LINE);
-	if (style_now == WD_LOG_JSON)
-		(void)wd_buf_printf(&line, "{\"level\":\"%s\",\"event\":\"%s\"",
+	if (style_now == WD_LOG_JSON) {
+		(void)wd_buf_byte(&line, '{');
+		add_time(&line);
+		(void)wd_buf_printf(&line, "\"level\":\"%s\",\"event\":\"%s\"",
 		    level_name(level), event);
-	else
+	} else {
 		(void)wd_buf_printf(&line, "%s: %s", program_name, event);
+	}
 	for (i = 0; i < count; i++)
 		add_field(&line, fields[i].key, fields[i].value);
-	(void)fprintf(stderr, "%s%s\n", wd_buf_string(&line),
-	    style_now == WD_LOG_JSON ? "}" : "");
+	write_line(&line, style_now == WD_LOG_JSON ? "}\n" : "\n");
 	wd_buf_release(&line);
 }
 
@@ -98,6 +134,8 @@ void
 wd_log(enum wd_log_level level, const char *format, ...)
 {
 	char message[4096], shown[4 * sizeof(message)];
+	struct wd_log_field field = { "message", message };
+	struct wd_buf line;
 	va_list args;
 
 	if (level > highest)
@@ -106,11 +144,12 @@ wd_log(enum wd_log_level level, const char *format, ...)
 	(void)vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	if (style_now == WD_LOG_JSON) {
-		struct wd_log_field field = { "message", message };
-
 		wd_log_event(level, "log", &field, 1);
 		return;
 	}
-	(void)fprintf(stderr, "%s: %s\n", program_name,
+	wd_buf_init(&line, MAX_LINE);
+	(void)wd_buf_printf(&line, "%s: %s", program_name,
 	    wd_escape_short(shown, sizeof(shown), wd_slice_text(message)));
+	write_line(&line, "\n");
+	wd_buf_release(&line);
 }

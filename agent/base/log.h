@@ -36,8 +36,9 @@ struct wd_log_field {
 
 /* Writes an event and what there is to know about it, for programs as well:
  * "PROGRAM: EVENT key=value key=\"other value\"", or as JSON
- * {"level":"info","event":"EVENT","key":"value",...}. Values are escaped; a
- * line that is longer than 16 KiB is cut. */
+ * {"time":"2026-01-02T03:04:05.678Z","level":"info","event":"EVENT",
+ * "key":"value",...}, in UTC. Values are escaped; of a line that would be
+ * longer than 16 KiB the last fields are left out. */
 void wd_log_event(enum wd_log_level level, const char *event,
     const struct wd_log_field *fields, size_t count);
 
