@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from harness import WEIGHTD, OnceTest, needs_root
+from harness import WEIGHTD, OnceTest, grade, needs_root, text
 
 
 class Usage(OnceTest):
@@ -70,6 +70,24 @@ class Usage(OnceTest):
         self.assertEqual(
             set(answer.listeners[0]["witnesses"]),
             {"WITNESS_SOCK_DIAG", "WITNESS_PROC_NET"})
+
+    @needs_root
+    def test_F13_a_folder_that_is_hidden_from_the_agent(self):
+        path = self.bundle("models/m.gguf")
+        digest = self.sha256(path)
+        hidden = ("unshare", "-m", "sh", "-c",
+                  'mount -t tmpfs none "$0" && exec "$@"', self.path("models"))
+        server = self.server("0", "--model", path)
+        answer = self.once(server.port, "--digest", digest, wrapper=hidden)
+        self.assertEqual(answer.kind, "MATCH", answer.reason)
+        self.assertEqual(grade(answer.model), "RESIDENT")
+        # Only held open: what is held is seen, though its folder is not.
+        server.do("unload")
+        server.do(f"load read-keep-fd {path}")
+        answer = self.once(server.port, "--digest", digest, wrapper=hidden)
+        self.assertEqual(answer.kind, "UNVERIFIABLE", answer.reason)
+        (file,) = answer.model["bundle"]["files"]
+        self.assertEqual(text(file["sha256"]["value"]).hex(), digest[7:])
 
     def test_the_store_is_disposable(self):
         path = self.bundle()
