@@ -92,6 +92,9 @@
 #define WD_MAX_RATED_CLIENTS 1024 /* whose requests are counted */
 #define WD_MAX_ROLE_RULES 4096
 
+/* role */
+#define WD_MAX_MATERIAL (16 << 20) /* CRLs grow; others are a few kB */
+
 /* client */
 #define WD_MAX_PEM_FILE (1UL << 20) /* certificates of many CAs, a long CRL */
 
