@@ -30,6 +30,9 @@
 #define WD_MAX_ONNX_DEPTH 64          /* messages; four for each subgraph */
 #define WD_MAX_ONNX_NAME 4096
 #define WD_MAX_ONNX_TEXT (16UL << 20) /* one value of metadata_props */
+#define WD_MAX_ZIP_MEMBERS 60000      /* largest seen: 3,000 storages */
+#define WD_MAX_ZIP_DIRECTORY (16UL << 20)
+#define WD_MAX_ZIP_NAME 1024
 #define WD_MAX_JSON_FILE (64UL << 20) /* tokenizer.json: about 30 MB */
 #define WD_MAX_JSON_DEPTH 64
 #define WD_MAX_JSON_MEMORY (1UL << 30)

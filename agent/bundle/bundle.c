@@ -22,6 +22,12 @@ wd_bundle_format_name(enum wd_bundle_format format)
 		return "safetensors";
 	case WD_FORMAT_ONNX:
 		return "ONNX";
+	case WD_FORMAT_PYTORCH:
+		return "PyTorch";
+	case WD_FORMAT_TENSORRT:
+		return "TensorRT-LLM";
+	case WD_FORMAT_COREML:
+		return "Core ML";
 	case WD_FORMAT_UNKNOWN:
 		break;
 	}

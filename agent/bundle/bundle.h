@@ -33,6 +33,10 @@ enum wd_bundle_format {
 	WD_FORMAT_GGUF,
 	WD_FORMAT_SAFETENSORS,
 	WD_FORMAT_ONNX,
+	/* These three at file level; see file_level.h. */
+	WD_FORMAT_PYTORCH,
+	WD_FORMAT_TENSORRT,
+	WD_FORMAT_COREML,
 };
 
 /* What the bundle is for, as its own metadata says; a model by default. */
@@ -70,8 +74,9 @@ struct wd_tensor {
 };
 
 struct wd_bundle_file {
-	char *name; /* bundle-relative, a single component; for a single
-		     * file the name it was opened under */
+	char *name; /* bundle-relative, a single component (Core ML: a
+		     * path); for a single file the name it was opened
+		     * under */
 	size_t name_len;
 	enum wd_file_role role;
 	uint32_t shard; /* 1-based in a split set; 0 when not one */
@@ -139,6 +144,10 @@ struct wd_bundle {
 	struct wd_note *notes;
 	size_t note_count;
 
+	/* The format's tensors are not read: there is neither an encoding
+	 * digest nor a derived recipe, and of a weight file all bytes count as
+	 * one tensor where coverage is measured. */
+	bool tensors_unread;
 	bool parameters_known; /* false: some tensor could not be counted */
 	uint64_t parameter_count;
 	uint64_t stored_elements;
@@ -221,7 +230,8 @@ struct wd_coverage {
 
 /* Measures `ranges` (any order, may overlap) against the tensors of file
  * `file`. A tensor without bytes counts as covered. When a tensor's size is
- * not known it reaches to the next tensor or the end of the file. Errors:
+ * not known it reaches to the next tensor or the end of the file. A weight
+ * file whose tensors are not read counts as one tensor. Errors:
  * WD_NOMEM. */
 enum wd_status wd_bundle_coverage(const struct wd_bundle *bundle, size_t file,
     const struct wd_range *ranges, size_t range_count,

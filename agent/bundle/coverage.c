@@ -51,6 +51,12 @@ tensors_of(const struct wd_bundle *bundle, size_t file, struct interval *spans,
 	size_t i, count = 0;
 
 	*all_sized = true;
+	/* Whoever maps all of a file maps its tensors, wherever they lie. */
+	if (bundle->tensors_unread &&
+	    bundle->files[file].role == WD_ROLE_WEIGHTS &&
+	    bundle->files[file].size_bytes > 0)
+		spans[count++] =
+		    (struct interval){ 0, bundle->files[file].size_bytes };
 	for (i = 0; i < bundle->tensor_count; i++) {
 		const struct wd_tensor *tensor = &bundle->tensors[i];
 
@@ -113,7 +119,7 @@ wd_bundle_coverage(const struct wd_bundle *bundle, size_t file,
 	struct wd_coverage found = { .all_sized = true };
 	size_t i, count, joined, from = 0;
 
-	spans = wd_calloc(bundle->tensor_count, sizeof(*spans));
+	spans = wd_calloc(bundle->tensor_count + 1, sizeof(*spans));
 	held = wd_calloc(range_count, sizeof(*held));
 	if (spans == NULL || held == NULL)
 		return WD_NOMEM;

@@ -4,11 +4,13 @@
 #include "base/escape.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "bundle/file_level.h"
 #include "bundle/gguf.h"
 #include "bundle/onnx.h"
 #include "bundle/safetensors.h"
 
-#define HEAD_BYTES 9
+#define HEAD_BYTES WD_PYTORCH_HEAD
+#define SAFETENSORS_HEAD 9
 #define ONNX_ENDING ".onnx"
 #define ONNX_FIRST_TAG 0x08 /* ir_version, a number */
 
@@ -35,6 +37,34 @@ sniff_onnx(const struct wd_source *source, enum wd_bundle_format *format,
 	return st;
 }
 
+/* An archive with data.pkl in it. */
+static enum wd_status
+sniff_archive(const struct wd_source *source, enum wd_bundle_format *format,
+    struct wd_error *err)
+{
+	bool is = false;
+	enum wd_status st = wd_pytorch_looks_like(source, &is, err);
+
+	if (st == WD_OK && is)
+		*format = WD_FORMAT_PYTORCH;
+	return st;
+}
+
+/* Core ML's weights begin with numbers that anything may begin with. */
+static enum wd_status
+sniff_blobs(const struct wd_source *source, bool is_onnx,
+    enum wd_bundle_format *format, struct wd_error *err)
+{
+	bool is = false;
+	enum wd_status st = wd_coreml_looks_like(source, &is, err);
+
+	if (st == WD_OK && is)
+		*format = WD_FORMAT_COREML;
+	else if (st == WD_OK && is_onnx)
+		st = sniff_onnx(source, format, err);
+	return st;
+}
+
 enum wd_status
 wd_bundle_sniff(const struct wd_source *source, enum wd_bundle_format *format,
     struct wd_error *err)
@@ -48,12 +78,20 @@ wd_bundle_sniff(const struct wd_source *source, enum wd_bundle_format *format,
 	if (st != WD_OK && st != WD_TRUNCATED)
 		return st;
 	*format = WD_FORMAT_UNKNOWN;
-	if (st == WD_OK && len >= 8 && wd_gguf_starts(head, &big_endian))
+	if (st != WD_OK)
+		return WD_OK;
+	if (len >= 8 && wd_gguf_starts(head, &big_endian))
 		*format = WD_FORMAT_GGUF;
-	else if (st == WD_OK && len == HEAD_BYTES &&
-	    wd_safetensors_starts(head))
+	else if (len >= SAFETENSORS_HEAD && wd_safetensors_starts(head))
 		*format = WD_FORMAT_SAFETENSORS;
-	else if (st == WD_OK && len > 0 && head[0] == ONNX_FIRST_TAG)
+	else if (len == HEAD_BYTES && wd_pytorch_pickle(head))
+		*format = WD_FORMAT_PYTORCH;
+	else if (len == HEAD_BYTES && memcmp(head, "PK\3\4", 4) == 0)
+		return sniff_archive(source, format, err);
+	else if (len >= 8 && memcmp(head + 4, "\2\0\0\0", 4) == 0)
+		return sniff_blobs(
+		    source, head[0] == ONNX_FIRST_TAG, format, err);
+	else if (len > 0 && head[0] == ONNX_FIRST_TAG)
 		return sniff_onnx(source, format, err);
 	return WD_OK;
 }
@@ -70,6 +108,12 @@ format_by_name(struct wd_slice name)
 		return WD_FORMAT_SAFETENSORS;
 	if (wd_slice_ends(name, ONNX_ENDING))
 		return WD_FORMAT_ONNX;
+	if (wd_tensorrt_name(name))
+		return WD_FORMAT_TENSORRT;
+	if (wd_pytorch_name(name))
+		return WD_FORMAT_PYTORCH;
+	if (wd_coreml_name(name))
+		return WD_FORMAT_COREML;
 	return WD_FORMAT_UNKNOWN;
 }
 
@@ -84,11 +128,18 @@ describe_as(
 		return wd_safetensors_describe(build, err);
 	case WD_FORMAT_ONNX:
 		return wd_onnx_describe(build, err);
+	case WD_FORMAT_PYTORCH:
+		return wd_pytorch_describe(build, err);
+	case WD_FORMAT_TENSORRT:
+		return wd_tensorrt_describe(build, err);
+	case WD_FORMAT_COREML:
+		return wd_coreml_describe(build, err);
 	case WD_FORMAT_UNKNOWN:
 		break;
 	}
-	return wd_fail(
-	    err, WD_UNSUPPORTED, "it is neither GGUF, safetensors nor ONNX");
+	return wd_fail(err, WD_UNSUPPORTED,
+	    "it is neither GGUF, safetensors, ONNX, PyTorch, TensorRT-LLM nor "
+	    "Core ML");
 }
 
 static enum wd_status
@@ -139,8 +190,20 @@ struct found {
 	struct wd_slice single[2]; /* two GGUF or ONNX bundles, at most */
 	size_t singles;
 	struct wd_slice safetensors;
+	/* What is read at file level counts when there is nothing else: the
+	 * same weights often lie in several formats. */
+	struct wd_slice others[2];
+	size_t other_count;
 	bool failed;
 };
+
+/* Its parts lie in folders within, so it is described from its own. */
+static bool
+is_coreml_part(struct wd_slice name)
+{
+	return wd_slice_equal(name, wd_slice_text("Manifest.json")) ||
+	    wd_slice_equal(name, wd_slice_text("coremldata.bin"));
+}
 
 /* Shards of one set count once, by the first that is seen. */
 static bool
@@ -167,6 +230,28 @@ keep(struct found *found, struct wd_slice *place, struct wd_slice name)
 	return true;
 }
 
+/* All ranks are one bundle, and so are all shards: for them the first stands,
+ * whatever is in their order. */
+static bool
+same_group(struct wd_slice a, struct wd_slice b)
+{
+	return (wd_tensorrt_name(a) && wd_tensorrt_name(b)) ||
+	    wd_pytorch_same_set(a, b) ||
+	    (is_coreml_part(a) && is_coreml_part(b));
+}
+
+static bool
+find_other(struct found *found, struct wd_slice name)
+{
+	if (found->other_count == 2 ||
+	    (!wd_tensorrt_name(name) && !wd_pytorch_name(name) &&
+		!is_coreml_part(name)))
+		return true;
+	if (found->other_count == 1 && same_group(found->others[0], name))
+		return true;
+	return keep(found, &found->others[found->other_count++], name);
+}
+
 static bool
 find_one(void *ctx, struct wd_slice name)
 {
@@ -176,9 +261,9 @@ find_one(void *ctx, struct wd_slice name)
 	    wd_slice_ends(name, ".safetensors.index.json"))
 		return found->safetensors.len > 0 ||
 		    keep(found, &found->safetensors, name);
-	if ((!wd_slice_ends(name, ".gguf") &&
-		!wd_slice_ends(name, ONNX_ENDING)) ||
-	    found->singles == 2)
+	if (!wd_slice_ends(name, ".gguf") && !wd_slice_ends(name, ONNX_ENDING))
+		return find_other(found, name);
+	if (found->singles == 2)
 		return true;
 	if (found->singles == 1 && same_set(found->single[0], name))
 		return true;
@@ -213,13 +298,42 @@ describe_file_in(const struct wd_folder *folder, struct wd_slice name,
 }
 
 static enum wd_status
-describe_found(const struct wd_folder *folder, const struct found *found,
+describe_whole(const struct wd_folder *folder, enum wd_bundle_format format,
     const struct wd_bundle_options *options, struct wd_bundle **bundle,
     struct wd_error *err)
 {
 	struct wd_draft build;
-	enum wd_status st;
+	enum wd_status st = wd_draft_init(&build, err);
 
+	build.folder = folder;
+	set_options(&build, options);
+	if (st == WD_OK)
+		st = describe(&build, format, bundle, err);
+	wd_draft_release(&build);
+	return st;
+}
+
+static enum wd_status
+describe_other(const struct wd_folder *folder, const struct found *found,
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err)
+{
+	if (found->other_count > 1)
+		return several(found->others[0], found->others[1], err);
+	if (is_coreml_part(found->others[0]))
+		return describe_whole(
+		    folder, WD_FORMAT_COREML, options, bundle, err);
+	if (wd_tensorrt_name(found->others[0]))
+		return describe_whole(
+		    folder, WD_FORMAT_TENSORRT, options, bundle, err);
+	return describe_file_in(folder, found->others[0], options, bundle, err);
+}
+
+static enum wd_status
+describe_found(const struct wd_folder *folder, const struct found *found,
+    const struct wd_bundle_options *options, struct wd_bundle **bundle,
+    struct wd_error *err)
+{
 	if (found->singles > 1)
 		return several(found->single[0], found->single[1], err);
 	if (found->singles > 0 && found->safetensors.len > 0)
@@ -227,17 +341,14 @@ describe_found(const struct wd_folder *folder, const struct found *found,
 	if (found->singles > 0)
 		return describe_file_in(
 		    folder, found->single[0], options, bundle, err);
-	if (found->safetensors.len == 0)
-		return wd_fail(err, WD_NOTFOUND,
-		    "there are no GGUF, safetensors or ONNX files in the "
-		    "folder");
-	st = wd_draft_init(&build, err);
-	build.folder = folder;
-	set_options(&build, options);
-	if (st == WD_OK)
-		st = describe(&build, WD_FORMAT_SAFETENSORS, bundle, err);
-	wd_draft_release(&build);
-	return st;
+	if (found->safetensors.len > 0)
+		return describe_whole(
+		    folder, WD_FORMAT_SAFETENSORS, options, bundle, err);
+	if (found->other_count > 0)
+		return describe_other(folder, found, options, bundle, err);
+	return wd_fail(err, WD_NOTFOUND,
+	    "there are no GGUF, safetensors, ONNX, PyTorch, TensorRT-LLM or "
+	    "Core ML files in the folder");
 }
 
 enum wd_status

@@ -121,13 +121,14 @@ wd_fingerprint(struct wd_draft *build, struct wd_error *err)
 	struct wd_hasher *hasher = NULL;
 	enum wd_status st = wd_hasher_new(&hasher, err);
 
-	if (st == WD_OK)
+	if (st == WD_OK && !build->bundle->tensors_unread)
 		st = digest_encodings(build->bundle, hasher, err);
 	if (st == WD_OK)
 		st = digest_settings(build->bundle, hasher, err);
 	if (st == WD_OK)
 		st = digest_tokenizer(build, hasher, err);
-	if (st == WD_OK)
+	/* Neither of nothing: two of it would be equal. */
+	if (!build->bundle->tensors_unread && st == WD_OK)
 		st = derive_recipe(build, hasher, err);
 	wd_hasher_free(&hasher);
 	return st;

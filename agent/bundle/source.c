@@ -279,6 +279,6 @@ folder_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 struct wd_folder
 wd_folder_over_fd(struct wd_folder_fd *folder)
 {
-	return (
-	    struct wd_folder){ folder_open, folder_close, folder_list, folder };
+	return (struct wd_folder){ folder_open, folder_close, folder_list,
+		folder, NULL };
 }

@@ -66,6 +66,10 @@ struct wd_folder {
 	    bool (*each)(void *each_ctx, struct wd_slice name), void *each_ctx,
 	    struct wd_error *err);
 	void *ctx;
+	/* Opens the folder `name` in it, no symbolic link; it lives as long as
+	 * this one. NULL: what lies deeper is out of reach. Errors: as open. */
+	enum wd_status (*enter)(void *ctx, struct wd_slice name,
+	    struct wd_folder *inner, struct wd_error *err);
 };
 
 /* Whether `name` may be asked of a folder (see above; at most 255 bytes). */

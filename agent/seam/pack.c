@@ -198,8 +198,9 @@ pack_rest(struct packed *p, const struct wd_bundle *bundle)
 	f->parameter_count = bundle->parameter_count;
 	f->stored_elements = bundle->stored_elements;
 	f->tensor_bytes = bundle->tensor_bytes;
-	f->encoding_digest = borrow(
-	    bundle->encoding_digest.bytes, sizeof(bundle->encoding_digest));
+	if (!bundle->tensors_unread)
+		f->encoding_digest = borrow(bundle->encoding_digest.bytes,
+		    sizeof(bundle->encoding_digest));
 	f->settings_digest = borrow(
 	    bundle->settings_digest.bytes, sizeof(bundle->settings_digest));
 	if (bundle->has_tokenizer)
@@ -474,7 +475,11 @@ unpack_rest(struct unpacked *u)
 	b->stored_elements = f->stored_elements;
 	b->tensor_bytes = f->tensor_bytes;
 	b->has_tokenizer = f->tokenizer_digest.len > 0;
-	if (!digest_of(f->encoding_digest, &b->encoding_digest) ||
+	b->tensors_unread = f->encoding_digest.len == 0;
+	if (b->tensors_unread && f->n_tensors > 0)
+		return wrong(u, "tensors without a digest of their encodings");
+	if ((!b->tensors_unread &&
+		!digest_of(f->encoding_digest, &b->encoding_digest)) ||
 	    !digest_of(f->settings_digest, &b->settings_digest) ||
 	    (b->has_tokenizer &&
 		!digest_of(f->tokenizer_digest, &b->tokenizer_digest)))

@@ -121,7 +121,7 @@ local_describe(struct wd_reader *reader, int fd, struct wd_slice name,
 {
 	struct wd_siblings copy;
 	struct wd_folder folder = { sibling_open, sibling_close, sibling_list,
-		&copy };
+		&copy, NULL };
 	struct wd_timed timed = { .deadline = deadline };
 	struct wd_timed_source given = { .timed = &timed };
 	struct wd_source source;

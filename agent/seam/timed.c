@@ -100,5 +100,6 @@ timed_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 struct wd_folder
 wd_timed_folder(struct wd_timed *timed)
 {
-	return (struct wd_folder){ timed_open, timed_close, timed_list, timed };
+	return (struct wd_folder){ timed_open, timed_close, timed_list, timed,
+		NULL };
 }

@@ -117,6 +117,8 @@ enum_fact(struct diffing *d, const char *field,
 static const char *
 count_text(const Weightd__V1__Bundle *bundle, char text[40])
 {
+	if (!bundle->parameters_known && bundle->tensor_count == 0)
+		return "unknown";
 	(void)snprintf(text, 40, "%s%" PRIu64,
 	    bundle->parameters_known ? "" : "at least ",
 	    bundle->parameter_count);

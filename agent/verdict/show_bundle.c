@@ -38,6 +38,11 @@ show_numbers(
     struct wd_page *page, unsigned depth, const Weightd__V1__Bundle *bundle)
 {
 	wd_page_key(page, depth, "parameters");
+	if (!bundle->parameters_known && bundle->tensor_count == 0) {
+		(void)wd_buf_text(page->out, "unknown: no tensor was read");
+		wd_page_end(page);
+		return;
+	}
 	if (!bundle->parameters_known)
 		(void)wd_buf_text(page->out, "at least ");
 	wd_page_number(page, bundle->parameter_count);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -9,11 +10,21 @@
 
 /* A bundle's files, and index files that turn out to be another's. */
 #define MOST_FILES (WD_MAX_BUNDLE_FILES + WD_MAX_INDEX_FILES)
+#define MOST_INNER 16 /* folders within the bundle's */
 
 void
 wd_kept_init(struct wd_kept *kept, int folder_fd)
 {
 	*kept = (struct wd_kept){ .folder = { .fd = folder_fd } };
+}
+
+static void
+free_inner(struct wd_kept_inner *inner)
+{
+	if (inner->folder.fd >= 0)
+		(void)close(inner->folder.fd);
+	wd_free(inner->prefix);
+	wd_free(inner);
 }
 
 void
@@ -26,6 +37,9 @@ wd_kept_release(struct wd_kept *kept)
 		wd_free(kept->files[i].name);
 	}
 	wd_free(kept->files);
+	for (i = 0; i < kept->inner_count; i++)
+		free_inner(kept->inner[i]);
+	wd_free(kept->inner);
 	if (kept->folder.fd >= 0)
 		(void)close(kept->folder.fd);
 	wd_kept_init(kept, -1);
@@ -147,10 +161,133 @@ kept_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 	return folder.list(folder.ctx, each, each_ctx, err);
 }
 
+/* ---- folders within -------------------------------------------------------
+ */
+
+static enum wd_status enter_at(struct wd_kept *kept, int fd, const char *prefix,
+    struct wd_slice name, struct wd_folder *folder, struct wd_error *err);
+
+/* The name from the bundle's own folder on. */
+static enum wd_status
+whole_name(const struct wd_kept_inner *inner, struct wd_slice name,
+    struct wd_buf *path, struct wd_error *err)
+{
+	wd_buf_init(path, WD_MAX_PATH);
+	(void)wd_buf_text(path, inner->prefix);
+	if (wd_buf_append(path, name.data, name.len) != WD_OK)
+		return wd_fail(err, path->status, "its path is too long");
+	return WD_OK;
+}
+
+static enum wd_status
+inner_open(void *ctx, struct wd_slice name, struct wd_source *source,
+    struct wd_error *err)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf path;
+	struct wd_kept_inner *inner = ctx;
+	struct wd_folder folder = wd_folder_over_fd(&inner->folder);
+	const struct wd_kept_file *file;
+	enum wd_status st = whole_name(inner, name, &path, err);
+
+	if (st != WD_OK)
+		return st;
+	if ((file = wd_kept_find(inner->kept, wd_buf_slice(&path))) != NULL)
+		*source = file->source;
+	if (file != NULL)
+		return WD_OK;
+	st = folder.open(folder.ctx, name, source, err);
+	if (st == WD_OK)
+		st = wd_kept_add(inner->kept, wd_buf_slice(&path),
+		    wd_source_descriptor(source), err);
+	if (st == WD_OK)
+		*source = inner->kept->files[inner->kept->count - 1].source;
+	return st;
+}
+
+static enum wd_status
+inner_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
+    void *each_ctx, struct wd_error *err)
+{
+	struct wd_kept_inner *inner = ctx;
+	struct wd_folder folder = wd_folder_over_fd(&inner->folder);
+
+	return folder.list(folder.ctx, each, each_ctx, err);
+}
+
+static enum wd_status
+inner_enter(void *ctx, struct wd_slice name, struct wd_folder *folder,
+    struct wd_error *err)
+{
+	struct wd_kept_inner *inner = ctx;
+
+	return enter_at(
+	    inner->kept, inner->folder.fd, inner->prefix, name, folder, err);
+}
+
+static enum wd_status
+name_inner(struct wd_kept_inner *inner, const char *prefix,
+    struct wd_slice name, struct wd_error *err)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf path;
+
+	wd_buf_init(&path, WD_MAX_PATH);
+	(void)wd_buf_text(&path, prefix);
+	(void)wd_buf_append(&path, name.data, name.len);
+	if (wd_buf_byte(&path, '/') != WD_OK)
+		return wd_fail(err, path.status, "its path is too long");
+	inner->prefix = wd_memdup0(path.data, path.len);
+	return inner->prefix == NULL ?
+	    wd_fail(err, WD_NOMEM, "no memory for a folder") :
+	    WD_OK;
+}
+
+static enum wd_status
+enter_at(struct wd_kept *kept, int fd, const char *prefix, struct wd_slice name,
+    struct wd_folder *folder, struct wd_error *err)
+{
+	struct wd_kept_inner *inner;
+	char last[256];
+	enum wd_status st = wd_grow((void **)&kept->inner, kept->inner_count,
+	    &kept->inner_capacity, sizeof(struct wd_kept_inner *), MOST_INNER);
+
+	if (st != WD_OK || !wd_folder_name_allowed(name))
+		return wd_fail(err, st == WD_OK ? WD_INVALID : st,
+		    "the folder cannot be entered");
+	inner = wd_calloc(1, sizeof(*inner));
+	if (inner == NULL)
+		return wd_fail(err, WD_NOMEM, "no memory for a folder");
+	kept->inner[kept->inner_count++] = inner;
+	inner->kept = kept;
+	inner->folder = (struct wd_folder_fd){ -1, true };
+	st = name_inner(inner, prefix, name, err);
+	if (st != WD_OK)
+		return st;
+	memcpy(last, name.data, name.len); /* 255 bytes at most */
+	last[name.len] = '\0';
+	inner->folder.fd =
+	    openat(fd, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (inner->folder.fd < 0)
+		return wd_fail(err, errno == ENOENT ? WD_NOTFOUND : WD_IO,
+		    "cannot open the folder: %s", strerror(errno));
+	*folder = (struct wd_folder){ inner_open, kept_close, inner_list, inner,
+		inner_enter };
+	return WD_OK;
+}
+
+static enum wd_status
+kept_enter(void *ctx, struct wd_slice name, struct wd_folder *folder,
+    struct wd_error *err)
+{
+	struct wd_kept *kept = ctx;
+
+	return enter_at(kept, kept->folder.fd, "", name, folder, err);
+}
+
 struct wd_folder
 wd_kept_folder(struct wd_kept *kept)
 {
-	return (struct wd_folder){ kept_open, kept_close, kept_list, kept };
+	return (struct wd_folder){ kept_open, kept_close, kept_list, kept,
+		kept_enter };
 }
 
 static bool

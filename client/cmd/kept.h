@@ -21,8 +21,20 @@ struct wd_kept_file {
 	struct stat first; /* its state when it was opened */
 };
 
+struct wd_kept;
+
+/* A folder within the bundle's; its files are kept under their paths. */
+struct wd_kept_inner {
+	struct wd_kept *kept;
+	struct wd_folder_fd folder;
+	char *prefix; /* ends in '/' */
+};
+
 struct wd_kept {
-	struct wd_folder_fd folder; /* fd -1: it could not be opened */
+	struct wd_folder_fd folder;   /* fd -1: it could not be opened */
+	struct wd_kept_inner **inner; /* folders within, once entered */
+	size_t inner_count;
+	size_t inner_capacity;
 	struct wd_kept_file *files;
 	size_t count;
 	size_t capacity;

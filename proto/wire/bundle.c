@@ -22,6 +22,12 @@ format_of(enum wd_bundle_format format)
 		return FORMAT(SAFETENSORS);
 	case WD_FORMAT_ONNX:
 		return FORMAT(ONNX);
+	case WD_FORMAT_PYTORCH:
+		return FORMAT(PYTORCH);
+	case WD_FORMAT_TENSORRT:
+		return FORMAT(TENSORRT_LLM);
+	case WD_FORMAT_COREML:
+		return FORMAT(COREML);
 	case WD_FORMAT_UNKNOWN:
 		break;
 	}
@@ -281,8 +287,9 @@ static void
 fill_digests(struct wd_build *build, Weightd__V1__Bundle *message,
     const struct wd_bundle *bundle, const struct wd_file_digest *digests)
 {
-	wd_build_digest(
-	    build, &message->encoding_digest, &bundle->encoding_digest);
+	if (!bundle->tensors_unread)
+		wd_build_digest(
+		    build, &message->encoding_digest, &bundle->encoding_digest);
 	wd_build_digest(
 	    build, &message->settings_digest, &bundle->settings_digest);
 	if (bundle->has_tokenizer)

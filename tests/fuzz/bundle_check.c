@@ -53,11 +53,22 @@ folder_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 	return WD_OK;
 }
 
+/* Every folder within is the same one. */
+static enum wd_status
+folder_enter(void *ctx, struct wd_slice name, struct wd_folder *inner,
+    struct wd_error *err)
+{
+	(void)name;
+	(void)err;
+	*inner = fuzz_folder_of(ctx);
+	return WD_OK;
+}
+
 struct wd_folder
 fuzz_folder_of(struct fuzz_folder *folder)
 {
-	return (
-	    struct wd_folder){ folder_open, folder_close, folder_list, folder };
+	return (struct wd_folder){ folder_open, folder_close, folder_list,
+		folder, folder_enter };
 }
 
 static void
@@ -152,6 +163,26 @@ check_content(struct wd_bundle *bundle)
 	HOLDS(bundle->has_content_digest == (bundle->file_count > 0));
 }
 
+static void
+check_answer(const struct fuzz_folder *folder, struct wd_bundle *bundle,
+    enum wd_status st, const struct wd_error *err)
+{
+	HOLDS(folder->open_now == 0);
+	HOLDS(err->status == st);
+	HOLDS((st == WD_OK) == (bundle != NULL));
+	check_text(err->message);
+	if (bundle == NULL)
+		return;
+	HOLDS(!bundle->tensors_unread ||
+	    (bundle->tensor_count == 0 && !bundle->parameters_known &&
+		bundle->derived_recipe[0] == '\0'));
+	check_tensors(bundle);
+	check_texts(bundle);
+	check_coverage(bundle);
+	check_content(bundle);
+	wd_bundle_free(&bundle);
+}
+
 void
 fuzz_describe(struct fuzz_folder *folder, unsigned given)
 {
@@ -165,15 +196,18 @@ fuzz_describe(struct fuzz_folder *folder, unsigned given)
 	st = wd_bundle_describe(&source,
 	    wd_slice_text(folder->files[given].name), &vtable, NULL, &bundle,
 	    &err);
-	HOLDS(folder->open_now == 0);
-	HOLDS(err.status == st);
-	HOLDS((st == WD_OK) == (bundle != NULL));
-	check_text(err.message);
-	if (bundle == NULL)
-		return;
-	check_tensors(bundle);
-	check_texts(bundle);
-	check_coverage(bundle);
-	check_content(bundle);
-	wd_bundle_free(&bundle);
+	check_answer(folder, bundle, st, &err);
+}
+
+void
+fuzz_describe_folder(struct fuzz_folder *folder)
+{
+	struct wd_folder vtable = fuzz_folder_of(folder);
+	struct wd_bundle *bundle = NULL;
+	struct wd_error err;
+	enum wd_status st;
+
+	wd_error_init(&err);
+	st = wd_bundle_describe_folder(&vtable, NULL, &bundle, &err);
+	check_answer(folder, bundle, st, &err);
 }

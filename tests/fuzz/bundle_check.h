@@ -22,4 +22,7 @@ struct wd_folder fuzz_folder_of(struct fuzz_folder *folder);
 /* Describes file number `given`, checks the answer and frees it. */
 void fuzz_describe(struct fuzz_folder *folder, unsigned given);
 
+/* The same of the bundle that lies in the folder. */
+void fuzz_describe_folder(struct fuzz_folder *folder);
+
 #endif

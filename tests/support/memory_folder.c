@@ -102,16 +102,108 @@ folder_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 	if (folder->list_status != WD_OK)
 		return wd_fail(err, folder->list_status, "it cannot be listed");
 	for (i = 0; i < folder->count; i++)
-		if (!each(each_ctx, wd_slice_text(folder->files[i].name)))
+		if (strchr(folder->files[i].name, '/') == NULL &&
+		    !each(each_ctx, wd_slice_text(folder->files[i].name)))
 			break;
 	return WD_OK;
+}
+
+/* ---- folders within: files whose names have a path ------------------------
+ */
+
+static enum wd_status inner_enter(void *ctx, struct wd_slice name,
+    struct wd_folder *folder, struct wd_error *err);
+
+static enum wd_status
+inner_open(void *ctx, struct wd_slice name, struct wd_source *source,
+    struct wd_error *err)
+{
+	const struct memory_inner *inner = ctx;
+	struct memory_file *file;
+	char path[600];
+
+	(void)snprintf(path, sizeof(path), "%s%.*s", inner->prefix,
+	    (int)name.len, (const char *)name.data);
+	file = memory_folder_find(inner->folder, wd_slice_text(path));
+	if (file == NULL)
+		return wd_fail(err, WD_NOTFOUND, "it is not there");
+	*source = wd_source_memory(&file->slice);
+	source->size_bytes = file->size_bytes;
+	inner->folder->open_now++;
+	return WD_OK;
+}
+
+static void
+inner_close(void *ctx, struct wd_source *source)
+{
+	const struct memory_inner *inner = ctx;
+
+	folder_close(inner->folder, source);
+}
+
+static enum wd_status
+inner_list(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
+    void *each_ctx, struct wd_error *err)
+{
+	const struct memory_inner *inner = ctx;
+	size_t len = strlen(inner->prefix), i;
+
+	(void)err;
+	for (i = 0; i < inner->folder->count; i++) {
+		const char *name = inner->folder->files[i].name;
+
+		if (strncmp(name, inner->prefix, len) == 0 &&
+		    strchr(name + len, '/') == NULL &&
+		    !each(each_ctx, wd_slice_text(name + len)))
+			break;
+	}
+	return WD_OK;
+}
+
+static enum wd_status
+enter_from(struct memory_folder *folder, const char *prefix,
+    struct wd_slice name, struct wd_folder *inner, struct wd_error *err)
+{
+	struct memory_inner *place = &folder->inner[folder->inner_count];
+	size_t i, len;
+
+	if (folder->inner_count == MEMORY_INNER)
+		abort();
+	len = (size_t)snprintf(place->prefix, sizeof(place->prefix), "%s%.*s/",
+	    prefix, (int)name.len, (const char *)name.data);
+	for (i = 0; i < folder->count; i++)
+		if (strncmp(folder->files[i].name, place->prefix, len) == 0)
+			break;
+	if (i == folder->count)
+		return wd_fail(err, WD_NOTFOUND, "it is not there");
+	folder->inner_count++;
+	place->folder = folder;
+	*inner = (struct wd_folder){ inner_open, inner_close, inner_list, place,
+		inner_enter };
+	return WD_OK;
+}
+
+static enum wd_status
+inner_enter(void *ctx, struct wd_slice name, struct wd_folder *folder,
+    struct wd_error *err)
+{
+	const struct memory_inner *inner = ctx;
+
+	return enter_from(inner->folder, inner->prefix, name, folder, err);
+}
+
+static enum wd_status
+folder_enter(void *ctx, struct wd_slice name, struct wd_folder *inner,
+    struct wd_error *err)
+{
+	return enter_from(ctx, "", name, inner, err);
 }
 
 struct wd_folder
 memory_folder_of(struct memory_folder *folder)
 {
-	return (
-	    struct wd_folder){ folder_open, folder_close, folder_list, folder };
+	return (struct wd_folder){ folder_open, folder_close, folder_list,
+		folder, folder_enter };
 }
 
 enum wd_status

@@ -18,7 +18,17 @@ struct memory_file {
 	unsigned opened;
 };
 
+/* A folder within: the files whose names begin with its prefix. */
+#define MEMORY_INNER 32
+struct memory_folder;
+struct memory_inner {
+	struct memory_folder *folder;
+	char prefix[300];
+};
+
 struct memory_folder {
+	struct memory_inner inner[MEMORY_INNER];
+	size_t inner_count;
 	struct memory_file files[MEMORY_FILES];
 	size_t count;
 	size_t open_now;
