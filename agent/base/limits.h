@@ -99,6 +99,12 @@
 #define WD_MAX_MATERIAL (16 << 20) /* CRLs grow; others are a few kB */
 
 /* client */
+#define WD_MAX_LOOKUP_THREADS 16 /* each may hang for minutes */
+#define WD_MAX_CALL 65536        /* what an agent takes of one */
+#define WD_MAX_ANSWER_HEAD 16384
+#define WD_MAX_ANSWER_BODY (16UL << 20)
+#define WD_MAX_ANSWER_MEMORY (64UL << 20) /* made of one body */
+#define WD_MAX_ERROR_BODY 65536
 #define WD_MAX_PEM_FILE (1UL << 20) /* certificates of many CAs, a long CRL */
 
 #endif

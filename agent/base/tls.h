@@ -95,6 +95,24 @@ enum wd_tls_trouble {
 enum wd_tls_trouble wd_tls_trouble(struct ssl_st *session, unsigned long code,
     const struct wd_clock *clock, struct wd_error *err);
 
+/* How the other side ended a connection, from OpenSSL's code as above. */
+enum wd_tls_end {
+	WD_TLS_END_OTHER,
+	WD_TLS_END_EOF,         /* it closed, without a word */
+	WD_TLS_END_CERTIFICATE, /* an alert: it does not take our certificate */
+	WD_TLS_END_VERSION,     /* an alert: it speaks no TLS 1.3 */
+	WD_TLS_END_ALERT,       /* another alert */
+	WD_TLS_END_NO_TLS,      /* it does not speak TLS at all */
+};
+
+/* `*words` (static) gets what the alert says: "certificate expired"; "" when
+ * there was none. */
+enum wd_tls_end wd_tls_end_of(unsigned long code, const char **words);
+
+/* As above, when writing failed: an alert that came before has not been read
+ * then. Nothing else can be done with the session afterwards. */
+enum wd_tls_end wd_tls_last_words(struct ssl_st *session, const char **words);
+
 /* After a handshake: whether the other side showed a certificate and it was
  * verified. To be asked before anything is believed. */
 bool wd_tls_is_verified(const struct ssl_st *session);

@@ -1,7 +1,6 @@
 #include "server/http.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/limits.h"
 
@@ -20,74 +19,12 @@ is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
-/* RFC 9110, 5.6.2 */
-static bool
-is_token_byte(uint8_t c)
-{
-	return is_digit(c) || (c >= 'A' && c <= 'Z') ||
-	    (c >= 'a' && c <= 'z') ||
-	    (c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL);
-}
-
-static bool
-is_token(struct wd_slice text)
-{
-	size_t i;
-
-	for (i = 0; i < text.len; i++)
-		if (!is_token_byte(text.data[i]))
-			return false;
-	return text.len > 0;
-}
-
-static bool
-is_text(struct wd_slice slice, const char *text)
-{
-	return slice.len == strlen(text) &&
-	    strncasecmp((const char *)slice.data, text, slice.len) == 0;
-}
-
-static struct wd_slice
-trim(struct wd_slice text)
-{
-	while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-		text.data++;
-		text.len--;
-	}
-	while (text.len > 0 &&
-	    (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-		text.len--;
-	return text;
-}
-
 static void
 copy(char *out, struct wd_slice text)
 {
 	if (text.len > 0)
 		memcpy(out, text.data, text.len);
 	out[text.len] = '\0';
-}
-
-/* The next line without its CR LF. A control character anywhere but a tab in
- * a value has no place in a head, and a lone CR or LF least of all. */
-static bool
-take_line(struct wd_slice *rest, struct wd_slice *line)
-{
-	size_t i;
-
-	for (i = 0; i + 1 < rest->len; i++) {
-		uint8_t c = rest->data[i];
-
-		if (c == '\r' && rest->data[i + 1] == '\n') {
-			*line = (struct wd_slice){ rest->data, i };
-			rest->data += i + 2;
-			rest->len -= i + 2;
-			return true;
-		}
-		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return false;
-	}
-	return false;
 }
 
 /* ---- request line -------------------------------------------------------- */
@@ -121,7 +58,7 @@ read_request_line(struct wd_slice line, struct wd_http_head *out,
 {
 	struct wd_slice method = { NULL, 0 }, target = { NULL, 0 };
 
-	if (!wd_slice_cut(&line, ' ', &method) || !is_token(method) ||
+	if (!wd_slice_cut(&line, ' ', &method) || !wd_http_is_token(method) ||
 	    !wd_slice_cut(&line, ' ', &target))
 		return refuse(refusal, 400, "no request line of HTTP/1.1");
 	if (line.len != 8 || !wd_slice_starts(line, "HTTP/") ||
@@ -174,7 +111,7 @@ read_coding(struct wd_slice value, struct framing *seen,
 	if (seen->has_coding)
 		return refuse(refusal, 400, "Transfer-Encoding stands twice");
 	seen->has_coding = true;
-	if (!is_text(value, "chunked"))
+	if (!wd_http_is(value, "chunked"))
 		return refuse(
 		    refusal, 501, "Transfer-Encoding may only be chunked");
 	out->is_chunked = true;
@@ -185,7 +122,7 @@ static bool
 read_expect(struct wd_slice value, struct wd_http_head *out,
     struct wd_http_refusal *refusal)
 {
-	if (!is_text(value, "100-continue"))
+	if (!wd_http_is(value, "100-continue"))
 		return refuse(refusal, 417, "Expect may only be 100-continue");
 	out->wants_continue = true;
 	return true;
@@ -204,46 +141,31 @@ keep_value(size_t which, struct wd_slice value, struct wd_http_head *out,
 	return true;
 }
 
-/* "close" among the comma-separated options. */
-static bool
-says_close(struct wd_slice value)
-{
-	struct wd_slice option = { NULL, 0 };
-
-	while (wd_slice_cut(&value, ',', &option))
-		if (is_text(trim(option), "close"))
-			return true;
-	return false;
-}
-
 static bool
 read_header(struct wd_slice line, struct framing *seen,
     struct wd_http_head *out, struct wd_http_refusal *refusal)
 {
-	struct wd_slice name = { NULL, 0 }, value = line;
+	struct wd_slice name = { NULL, 0 }, value = { NULL, 0 };
+	const char *why = NULL;
 	size_t i;
 
-	if (line.data[0] == ' ' || line.data[0] == '\t')
-		return refuse(refusal, 400, "a header is folded");
-	if (memchr(line.data, ':', line.len) == NULL ||
-	    !wd_slice_cut(&value, ':', &name) || !is_token(name))
-		return refuse(refusal, 400, "a header has no name");
-	value = trim(value);
-	if (is_text(name, "content-length"))
+	if (!wd_http_split(line, &name, &value, &why))
+		return refuse(refusal, 400, why);
+	if (wd_http_is(name, "content-length"))
 		return read_length(value, seen, out, refusal);
-	if (is_text(name, "transfer-encoding"))
+	if (wd_http_is(name, "transfer-encoding"))
 		return read_coding(value, seen, out, refusal);
-	if (is_text(name, "expect"))
+	if (wd_http_is(name, "expect"))
 		return read_expect(value, out, refusal);
-	if (is_text(name, "connection") && says_close(value))
+	if (wd_http_is(name, "connection") && wd_http_lists(value, "close"))
 		out->keep_alive = false;
-	if (is_text(name, "host")) {
+	if (wd_http_is(name, "host")) {
 		if (seen->has_host)
 			return refuse(refusal, 400, "Host stands twice");
 		seen->has_host = true;
 	}
 	for (i = 0; i < WD_HTTP_HEADER_COUNT; i++)
-		if (is_text(name, kept_names[i]))
+		if (wd_http_is(name, kept_names[i]))
 			return keep_value(i, value, out, refusal);
 	return true;
 }
@@ -271,12 +193,12 @@ wd_http_read_head(struct wd_slice head, struct wd_http_head *out,
 
 	memset(out, 0, sizeof(*out));
 	out->keep_alive = true;
-	if (!take_line(&head, &line))
+	if (!wd_http_take_line(&head, &line))
 		return refuse(refusal, 400, "a line without CR LF");
 	if (!read_request_line(line, out, refusal))
 		return false;
 	for (;;) {
-		if (!take_line(&head, &line))
+		if (!wd_http_take_line(&head, &line))
 			return refuse(refusal, 400, "a line without CR LF");
 		if (line.len == 0)
 			break;

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
 #include "base/slice.h"
+#include "wire/http.h"
 
 enum wd_http_method { WD_HTTP_GET, WD_HTTP_POST, WD_HTTP_OTHER };
 
@@ -44,12 +44,6 @@ struct wd_http_head {
 	char value[WD_HTTP_HEADER_COUNT][WD_HTTP_VALUE_BYTES];
 };
 
-/* A refusal; `why` is static. */
-struct wd_http_refusal {
-	int status;
-	const char *why;
-};
-
 /* Reads a head: everything up to and with the empty line. False, and
  * `*refusal` filled: 400 for what breaks the rules above, 413 for a body
  * beyond WD_MAX_REQUEST_BODY, 414 for a path and 431 for a header that is too
@@ -61,30 +55,6 @@ bool wd_http_read_head(struct wd_slice head, struct wd_http_head *out,
 /* A value that was sent, or NULL. */
 const char *wd_http_value(
     const struct wd_http_head *head, enum wd_http_header header);
-
-enum wd_http_progress { WD_HTTP_MORE, WD_HTTP_DONE, WD_HTTP_REFUSED };
-
-/* A chunked body (RFC 9112, 7.1) that is being put together. */
-struct wd_http_chunks {
-	enum {
-		WD_CHUNK_LINE,
-		WD_CHUNK_DATA,
-		WD_CHUNK_END,     /* CR LF behind the data */
-		WD_CHUNK_TRAILER, /* lines that are passed over */
-	} state;
-	char line[64];
-	size_t line_len; /* bytes of the line so far, also beyond `line` */
-	size_t trailers; /* bytes of all of them */
-	uint64_t left;   /* of the data */
-	uint8_t last;    /* byte before this one, for CR LF */
-};
-
-/* Takes bytes from the front of `in`; `*used` says how many, also when it is
- * DONE. Data goes to `body`. Refuses with 400, or 413 when the body's buffer
- * is full. */
-enum wd_http_progress wd_http_take_chunks(struct wd_http_chunks *chunks,
-    struct wd_slice in, size_t *used, struct wd_buf *body,
-    struct wd_http_refusal *refusal) WD_MUST_CHECK;
 
 /* The words of a status line: "Not Found". Never NULL. */
 const char *wd_http_reason(int status);

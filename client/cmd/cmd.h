@@ -17,6 +17,7 @@ enum wd_exit {
 };
 
 /* Each gets its own arguments; argv[0] is the verb. */
+int wd_cmd_attest(int argc, char **argv);
 int wd_cmd_bundle(int argc, char **argv);
 int wd_cmd_bundle_diff(int argc, char **argv);
 int wd_cmd_pki(int argc, char **argv);

@@ -26,6 +26,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } verbs[] = {
+	{ "attest", wd_cmd_attest },
 	{ "bundle", wd_cmd_bundle },
 	{ "pki", wd_cmd_pki },
 };

@@ -81,6 +81,7 @@ fill_host(Weightd__V1__Attestation *all)
 	all->question->port = MAKE_PORT;
 	all->host = NEW(weightd__v1__host_identity__descriptor);
 	make_text(&all->host->hostname, "gpu-3");
+	make_text(&all->host->boot_id, MAKE_BOOT);
 	make_text(&all->host->operating_system, "Linux 6.18.1 x86_64");
 	all->host->netns = 4026531840;
 	wd_build_time(&build, &all->started_at, MAKE_NOW_NS);
@@ -98,6 +99,7 @@ make_process(Weightd__V1__Attestation *all, int32_t pid, const char *comm)
 	size_t i;
 
 	process->identity = NEW(weightd__v1__process_identity__descriptor);
+	make_text(&process->identity->boot_id, MAKE_BOOT);
 	process->identity->pid = pid;
 	process->identity->start = 123456;
 	process->identity->generation_known = 1;

@@ -26,6 +26,7 @@
 /* What the good model is. */
 #define MAKE_PORT 8081
 #define MAKE_PID 4711
+#define MAKE_BOOT "5b1c0f0e-8d3c-4f43-9d0e-5f0a3c1b7e21"
 #define MAKE_PARAMETERS 7615616512
 #define MAKE_NAME "Qwen2.5 7B Instruct"
 #define MAKE_DERIVED "derived:q4_k-f32-0123456789abcdef"

@@ -23,7 +23,8 @@
  *
  * The port in a question chooses what the observer plays: 1 waits for release,
  *2 WD_GONE, 3 WD_BUSY at once, 4 bytes that are no message, 6 an answer of 4
- * MiB; others a good one.
+ * MiB, 7 an answer about two boots, 9 nobody listens; others a good one. Of
+ * ListServers the namespace does: 1 not all was seen, others one server.
  */
 #include <dirent.h>
 #include <event2/event.h>
@@ -58,6 +59,8 @@ struct pending {
 	wd_observer_done *done;
 	void *ctx;
 	struct event *timer;
+	Weightd__V1__Question *question; /* of AttestPort, else NULL */
+	uint64_t netns;                  /* of ListServers */
 };
 
 struct player {
@@ -80,28 +83,94 @@ fatten(Weightd__V1__Attestation *all)
 		make_text(&make_process(all, i + 2, "x")->unit, kilobyte);
 }
 
+/* The question as it was put; what it is about is its port. */
 static void
-pack_attestation(uint32_t port, struct wd_buf *out)
+echo(Weightd__V1__Attestation *all, Weightd__V1__Question *question)
 {
-	Weightd__V1__AttestPortResponse answer;
+	size_t i;
 
-	weightd__v1__attest_port_response__init(&answer);
-	answer.attestation = make_attestation();
-	if (port == 6)
-		fatten(answer.attestation);
-	(void)!wd_wire_pack(&answer.base, out, NULL);
-	wd_message_free(answer.attestation);
+	if (question == NULL)
+		return;
+	if (question->connection != NULL)
+		make_connection(all)->local_port = question->port;
+	wd_message_free(all->question);
+	all->question = question;
+	for (i = 0; i < all->n_listeners; i++)
+		all->listeners[i]->port = question->port;
 }
 
 static void
-pack_answer(const struct pending *pending, struct wd_buf *out)
+pack_attestation(struct pending *pending, struct wd_buf *out)
+{
+	Weightd__V1__AttestPortResponse answer;
+	Weightd__V1__Attestation *all = make_attestation();
+
+	weightd__v1__attest_port_response__init(&answer);
+	answer.attestation = all;
+	echo(all, wd_steal(&pending->question));
+	if (pending->port == 6)
+		fatten(all);
+	if (pending->port == 7)
+		make_text(&all->processes[0]->identity->boot_id, "another");
+	if (pending->port == 9) {
+		wd_message_free(all->listeners[0]);
+		all->n_listeners = 0;
+	}
+	(void)!wd_wire_pack(&answer.base, out, NULL);
+	wd_message_free(all);
+}
+
+static void
+pack_servers(const struct pending *pending, struct wd_buf *out)
+{
+	Weightd__V1__ListServersResponse answer;
+	Weightd__V1__HostIdentity identity;
+	Weightd__V1__ServedModel model;
+	Weightd__V1__Server server;
+	Weightd__V1__ServedModel *models[] = { &model };
+	Weightd__V1__Server *servers[] = { &server };
+	char host[] = "lab", address[] = "127.0.0.1", boot[] = "boot";
+	char name[] = MAKE_NAME "\x1b[2J";
+
+	weightd__v1__list_servers_response__init(&answer);
+	weightd__v1__host_identity__init(&identity);
+	weightd__v1__server__init(&server);
+	weightd__v1__served_model__init(&model);
+	identity.hostname = host;
+	identity.boot_id = boot;
+	model.inner_name = name;
+	model.kind = KIND(MODEL);
+	model.grade = GRADE(RESIDENT);
+	model.parameter_count = MAKE_PARAMETERS;
+	model.parameters_known = 1;
+	server.address = address;
+	server.family = WEIGHTD__V1__FAMILY__FAMILY_INET4;
+	server.port = MAKE_PORT;
+	server.owners_state = OWNERS(FOUND);
+	server.grade = GRADE(RESIDENT);
+	server.models = models;
+	server.n_models = 1;
+	answer.host = &identity;
+	answer.servers = servers;
+	answer.n_servers = 1;
+	answer.listeners_complete = 1;
+	answer.servers_complete = pending->netns != 1;
+	(void)!wd_wire_pack(&answer.base, out, NULL);
+}
+
+static void
+pack_answer(struct pending *pending, struct wd_buf *out)
 {
 	Weightd__V1__GetHostResponse host;
 	Weightd__V1__HostIdentity identity;
 	char name[] = "lab";
 
 	if (pending->call == WD_CALL_ATTEST_PORT) {
-		pack_attestation(pending->port, out);
+		pack_attestation(pending, out);
+		return;
+	}
+	if (pending->call == WD_CALL_LIST_SERVERS) {
+		pack_servers(pending, out);
 		return;
 	}
 	if (pending->call != WD_CALL_GET_HOST)
@@ -111,6 +180,13 @@ pack_answer(const struct pending *pending, struct wd_buf *out)
 	identity.hostname = name;
 	host.host = &identity;
 	(void)!wd_wire_pack(&host.base, out, NULL);
+}
+
+static void
+forget(struct pending *pending)
+{
+	wd_message_free(pending->question);
+	pending->question = NULL;
 }
 
 static void
@@ -138,28 +214,46 @@ play(evutil_socket_t fd, short events, void *ctx)
 		pending->done(pending->ctx, WD_OK, wd_buf_slice(&out), &err);
 	}
 	wd_buf_release(&out);
+	forget(pending);
 }
 
-static uint32_t
-port_of(enum wd_call call, struct wd_slice question)
+static void
+read_servers(struct wd_slice question, struct pending *pending)
 {
 	ProtobufCMessage *message = NULL;
-	const Weightd__V1__AttestPortRequest *request;
-	uint32_t port;
 
+	if (wd_wire_unpack(&weightd__v1__list_servers_request__descriptor,
+		question, WD_WIRE_REFUSE_UNKNOWN, 1U << 20, &message,
+		NULL) != WD_OK)
+		return;
+	pending->netns = ((Weightd__V1__ListServersRequest *)message)->netns;
+	wd_message_free(message);
+}
+
+static void
+read_question(
+    enum wd_call call, struct wd_slice question, struct pending *pending)
+{
+	ProtobufCMessage *message = NULL;
+	Weightd__V1__AttestPortRequest *request;
+
+	pending->port = 0;
+	if (call == WD_CALL_LIST_SERVERS)
+		read_servers(question, pending);
 	if (call != WD_CALL_ATTEST_PORT)
-		return 0;
+		return;
+	pending->port = 4;
 	if (wd_wire_unpack(&weightd__v1__attest_port_request__descriptor,
 		question, WD_WIRE_REFUSE_UNKNOWN, 1U << 20, &message,
 		NULL) != WD_OK)
-		return 4;
-	request = (const Weightd__V1__AttestPortRequest *)message;
+		return;
+	request = (Weightd__V1__AttestPortRequest *)message;
 	/* What concerns only the caller does not come this far. */
-	port = request->expectation != NULL || request->nonce.len > 0 ?
-	    4 :
-	    request->question->port;
+	if (request->expectation == NULL && request->nonce.len == 0) {
+		pending->port = request->question->port;
+		pending->question = wd_steal(&request->question);
+	}
 	wd_message_free(message);
-	return port;
 }
 
 static enum wd_status
@@ -168,7 +262,7 @@ player_ask(struct wd_observer *observer, enum wd_call call,
     wd_observer_done *done, void *ctx, wd_ticket *ticket, struct wd_error *err)
 {
 	struct player *player = (struct player *)observer;
-	struct pending *free_one = NULL;
+	struct pending *free_one = NULL, asked = { .player = player };
 	struct timeval wait = { 0, 0 };
 	size_t i;
 
@@ -176,10 +270,16 @@ player_ask(struct wd_observer *observer, enum wd_call call,
 	for (i = 0; i < MAX_PENDING && free_one == NULL; i++)
 		if (player->pending[i].ticket == 0)
 			free_one = &player->pending[i];
-	if (free_one == NULL || port_of(call, question) == 3)
+	read_question(call, question, &asked);
+	if (free_one == NULL || asked.port == 3) {
+		forget(&asked);
 		return wd_fail(err, WD_BUSY, "too many questions at once");
-	*free_one = (struct pending){ player, ++player->last,
-		port_of(call, question), call, done, ctx, NULL };
+	}
+	asked.ticket = ++player->last;
+	asked.call = call;
+	asked.done = done;
+	asked.ctx = ctx;
+	*free_one = asked;
 	free_one->timer = evtimer_new(player->base, play, free_one);
 	if (free_one->port != 1)
 		(void)event_add(free_one->timer, &wait);
@@ -198,6 +298,7 @@ player_cancel(struct wd_observer *observer, wd_ticket ticket)
 			continue;
 		event_free(player->pending[i].timer);
 		player->pending[i].ticket = 0;
+		forget(&player->pending[i]);
 		player->cancelled++;
 	}
 }

@@ -179,8 +179,8 @@ class Pki(Case):
         self.make_request()
         self.assertIn("asks for no name", self.pki(
             "sign", "r.csr", code=2).stderr)
-        for name in ("DNS:*.lab", "URI:spiffe://a/b", "DNS:a_b",
-                     "email:a@b.lab"):
+        for name in ("DNS:*.lab", "DNS:a.lab,URI:spiffe://a/b", "DNS:a_b",
+                     "DNS:a.lab,email:a@b.lab"):
             self.make_request("subjectAltName=" + name)
             self.assertIn("r.csr: ", self.pki("sign", "r.csr", code=2).stderr)
         self.make_request("subjectAltName=DNS:a.lab",

@@ -1,7 +1,5 @@
-#include <string.h>
-
 #include "base/limits.h"
-#include "server/http.h"
+#include "wire/http.h"
 
 static enum wd_http_progress
 refuse(struct wd_http_refusal *refusal, int status, const char *why)
