@@ -277,6 +277,22 @@ const struct wd_engine_option wd_tgi_options[] = {
 	END,
 };
 
+/* TGI's router, which owns the port: router/src/main.rs. Its launcher hands it
+ * the model's id as the tokenizer's name, and its own environment. */
+const struct wd_engine_option wd_tgi_router_options[] = {
+	CLAIM("--tokenizer-name", "TOKENIZER_NAME", MODEL, PLAIN),
+	CLAIM("", "MODEL_ID", MODEL, PLAIN),
+	CLAIM("", "LORA_ADAPTERS", ADAPTER, COMMAS),
+	HUB_STORE,
+
+	SET("--max-total-tokens", "MAX_TOTAL_TOKENS", "run.context"),
+	SET("--max-batch-prefill-tokens", "MAX_BATCH_PREFILL_TOKENS",
+	    "run.batch"),
+	SET("--max-batch-size", "MAX_BATCH_SIZE", "run.slots"),
+	SET("--revision", "REVISION", "run.revision"),
+	END,
+};
+
 /* mlx-lm: mlx_lm/server.py */
 const struct wd_engine_option wd_mlx_options[] = {
 	CLAIM("--model", "", MODEL, PLAIN),

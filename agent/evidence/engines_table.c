@@ -46,7 +46,7 @@ const struct wd_engine wd_engines[WD_ID_COUNT] = {
 	[WD_ID_TGI_ROUTER] = { "text-generation-router", "tgi",
 	    WD_ENGINE_SERVER, .updatable = WD_NOT_KNOWN,
 	    .mutable = WD_NOT_KNOWN, .partial = WD_NOT_KNOWN,
-	    .options = wd_no_options },
+	    .options = wd_tgi_router_options },
 	[WD_ID_TGI_WORKER] = { "text-generation-server", "tgi",
 	    WD_ENGINE_WORKER, .updatable = WD_NOT_KNOWN,
 	    .mutable = WD_NOT_KNOWN, .positional_model = true,

@@ -42,6 +42,7 @@ extern const struct wd_engine_option wd_ollama_options[];
 extern const struct wd_engine_option wd_vllm_options[];
 extern const struct wd_engine_option wd_sglang_options[];
 extern const struct wd_engine_option wd_tgi_options[];
+extern const struct wd_engine_option wd_tgi_router_options[];
 extern const struct wd_engine_option wd_mlx_options[];
 extern const struct wd_engine_option wd_mlx_vlm_options[];
 extern const struct wd_engine_option wd_triton_options[];
