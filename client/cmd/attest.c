@@ -73,18 +73,6 @@ set_nonce(struct options *o, const char *value, struct wd_error *err)
 }
 
 static enum wd_status
-set_netns(struct options *o, const char *value, struct wd_error *err)
-{
-	o->asked.all_namespaces = strcmp(value, "all") == 0;
-	if (o->asked.all_namespaces ||
-	    (wd_slice_number(wd_slice_text(value), 10, &o->asked.netns) &&
-		o->asked.netns != 0))
-		return WD_OK;
-	return wd_fail(err, WD_INVALID,
-	    "--netns takes the number of a network namespace, or all");
-}
-
-static enum wd_status
 set_digests(
     struct options *o, Weightd__V1__DigestWish wish, struct wd_error *err)
 {
@@ -136,7 +124,8 @@ set_value(struct options *o, const char *flag, const char *value,
 	if (strcmp(flag, "--nonce") == 0)
 		return set_nonce(o, value, err);
 	if (strcmp(flag, "--netns") == 0)
-		return set_netns(o, value, err);
+		return wd_netns_set(
+		    &o->asked.netns, &o->asked.all_namespaces, value, err);
 	if (strcmp(flag, "--format") == 0)
 		return wd_format_set(&o->as_json, value, err);
 	if (strcmp(flag, "--output") == 0)

@@ -1,5 +1,5 @@
-/* weightctl bundle diff: what is different between two models on this
- * machine's disk, from their headers. */
+/* weightctl bundle diff: what is different between two models, each on this
+ * machine's disk or behind a port of any machine, from their headers. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cmd/look.h"
+#include "cmd/remote.h"
 #include "verdict/bundle_diff.h"
 #include "wire/build.h"
 #include "wire/json.h"
@@ -25,6 +26,15 @@ struct options {
 	bool names;
 	bool digests;
 	bool headers_only;
+	bool is_remote[2];
+	struct wd_session_options session;
+};
+
+/* One of the two. */
+struct side {
+	struct wd_look look;
+	Weightd__V1__Bundle *message;
+	bool is_unproven; /* behind a port, and shown all the same */
 };
 
 static int
@@ -33,7 +43,9 @@ usage_error(const char *why)
 	(void)fprintf(stderr,
 	    "weightctl bundle diff: %s\n"
 	    "usage: weightctl bundle diff A B [--names] [--digests | "
-	    "--headers-only] [--format text|json]\n",
+	    "--headers-only] [--format text|json]\n"
+	    "A and B: a path, or HOST:PORT, with [--ca FILE] [--cert FILE]\n"
+	    "    [--key FILE] [--agent-port N] [--timeout SECONDS]\n",
 	    why);
 	return WD_EXIT_USAGE;
 }
@@ -78,9 +90,31 @@ parse_word(const char *word, struct options *options)
 	return NULL;
 }
 
+/* What may not be together. */
+static const char *
+check(struct options *options, struct wd_error *err)
+{
+	unsigned i;
+
+	if (options->path_count < 2)
+		return "two paths are needed";
+	if (options->digests && options->headers_only)
+		return "--digests and --headers-only exclude each other";
+	for (i = 0; i < 2; i++) {
+		if (wd_remote_is(options->paths[i], &options->is_remote[i],
+			err) != WD_OK)
+			return err->message;
+		if (options->is_remote[i] && options->names)
+			return "--names needs both on this machine: agents do "
+			       "not tell every tensor";
+	}
+	return NULL;
+}
+
 /* Returns what is wrong, or NULL. */
 static const char *
-parse_arguments(int argc, char **argv, struct options *options)
+parse_arguments(
+    int argc, char **argv, struct options *options, struct wd_error *err)
 {
 	const char *why = NULL;
 	bool only_paths = false;
@@ -89,40 +123,33 @@ parse_arguments(int argc, char **argv, struct options *options)
 	for (i = 1; i < argc && why == NULL; i++) {
 		const char *word = argv[i];
 
-		if (only_paths || word[0] != '-')
+		if (only_paths || word[0] != '-') {
 			why = parse_path(word, options);
-		else if (strcmp(word, "--") == 0)
+		} else if (strcmp(word, "--") == 0) {
 			only_paths = true;
-		else if (strcmp(word, "--format") == 0)
+		} else if (strcmp(word, "--format") == 0) {
 			why = parse_format(
 			    i + 1 < argc ? argv[++i] : NULL, options);
-		else
+		} else if (wd_session_flag(word)) {
+			why = wd_session_word(
+			    &options->session, argc - i, argv + i, err);
+			i++;
+		} else {
 			why = parse_word(word, options);
+		}
 	}
-	if (why == NULL && options->path_count < 2)
-		return "two paths are needed";
-	if (why == NULL && options->digests && options->headers_only)
-		return "--digests and --headers-only exclude each other";
-	return why;
+	return why == NULL ? check(options, err) : why;
 }
 
 static enum wd_status
-compare(const struct wd_look looks[2], const struct options *options,
+compare(const struct side sides[2], const struct options *options,
     Weightd__V1__BundleDiff **diff, struct wd_error *err)
 {
-	Weightd__V1__Bundle *a WD_CLEANUP(wd_message_free_scoped) = NULL;
-	Weightd__V1__Bundle *b WD_CLEANUP(wd_message_free_scoped) = NULL;
-	enum wd_status st;
+	enum wd_status st =
+	    wd_bundle_diff(sides[0].message, sides[1].message, diff, err);
 
-	st = wd_bundle_message(looks[0].bundle, looks[0].digests,
-	    wd_slice_text(options->paths[0]), &a, err);
-	if (st == WD_OK)
-		st = wd_bundle_message(looks[1].bundle, looks[1].digests,
-		    wd_slice_text(options->paths[1]), &b, err);
-	if (st == WD_OK)
-		st = wd_bundle_diff(a, b, diff, err);
 	if (st == WD_OK && options->names)
-		st = wd_tensor_diff(looks[0].bundle, looks[1].bundle,
+		st = wd_tensor_diff(sides[0].look.bundle, sides[1].look.bundle,
 		    options->is_json ? SIZE_MAX : NAMES_IN_TEXT, *diff, err);
 	return st;
 }
@@ -172,51 +199,118 @@ exit_code(const Weightd__V1__BundleDiff *diff, const struct options *options)
 }
 
 static int
-look_at(struct wd_look *look, const char *path, bool with_digests)
+look_here(struct side *side, const char *path, bool with_digests)
 {
-	int code = wd_look_describe(look, path);
+	int code = wd_look_describe(&side->look, path);
 
 	if (code == WD_EXIT_MATCH && with_digests)
-		code = wd_look_hash(look);
+		code = wd_look_hash(&side->look);
+	return code;
+}
+
+/* The same path on two hosts must not look like one file. */
+static int
+name_host(Weightd__V1__Bundle *bundle, const char *target)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf path = { .data = NULL };
+	struct wd_build b = wd_build_init();
+
+	wd_buf_init(&path, WD_MAX_MESSAGE);
+	(void)wd_buf_printf(&path, "%s:", target);
+	(void)wd_buf_append(&path, bundle->path.data, bundle->path.len);
+	if (path.status == WD_OK)
+		wd_build_bytes(&b, &bundle->path, wd_buf_slice(&path));
+	return path.status == WD_OK && b.status == WD_OK ?
+	    WD_EXIT_MATCH :
+	    wd_look_report(target, WD_NOMEM, "no memory for its path");
+}
+
+static int
+look_far(struct side *side, const char *path, const struct options *options)
+{
+	int code = wd_remote_bundle(&options->session, path,
+	    options->digests ? WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_WAIT :
+			       WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_CACHED,
+	    &side->message);
+
+	if (side->message == NULL)
+		return code;
+	side->is_unproven = code != WD_EXIT_MATCH;
+	return name_host(side->message, path);
+}
+
+/* Nothing is told of a bundle that moved while it was read. */
+static int
+finish_here(struct side *side, const char *path)
+{
+	struct wd_error err;
+	int code = wd_look_check_unchanged(&side->look);
+
+	wd_error_init(&err);
+	if (code == WD_EXIT_MATCH &&
+	    wd_bundle_message(side->look.bundle, side->look.digests,
+		wd_slice_text(path), &side->message, &err) != WD_OK)
+		code = wd_look_report(path, WD_IO, err.message);
 	return code;
 }
 
 static int
-diff_looks(struct wd_look looks[2], const struct options *options)
+look_at(struct side sides[2], const struct options *options)
+{
+	int code = WD_EXIT_MATCH, i;
+
+	for (i = 0; i < 2 && code == WD_EXIT_MATCH; i++)
+		code = options->is_remote[i] ?
+		    look_far(&sides[i], options->paths[i], options) :
+		    look_here(&sides[i], options->paths[i], options->digests);
+	for (i = 0; i < 2 && code == WD_EXIT_MATCH; i++)
+		if (!options->is_remote[i])
+			code = finish_here(&sides[i], options->paths[i]);
+	return code;
+}
+
+static int
+diff_sides(struct side sides[2], const struct options *options)
 {
 	Weightd__V1__BundleDiff *diff WD_CLEANUP(wd_message_free_scoped) = NULL;
 	struct wd_error err;
 	enum wd_status st;
-	int code = WD_EXIT_MATCH, i;
+	int code = look_at(sides, options);
 
-	for (i = 0; i < 2 && code == WD_EXIT_MATCH; i++)
-		code = look_at(&looks[i], options->paths[i], options->digests);
-	for (i = 0; i < 2 && code == WD_EXIT_MATCH; i++)
-		code = wd_look_check_unchanged(&looks[i]);
 	if (code != WD_EXIT_MATCH)
 		return code;
 	wd_error_init(&err);
-	st = compare(looks, options, &diff, &err);
+	st = compare(sides, options, &diff, &err);
 	if (st != WD_OK)
 		return wd_look_report("the differences", st, err.message);
 	code = print(diff, options);
-	return code == WD_EXIT_MATCH ? exit_code(diff, options) : code;
+	if (code == WD_EXIT_MATCH)
+		code = exit_code(diff, options);
+	/* What is not proven is neither equal nor different. */
+	return sides[0].is_unproven || sides[1].is_unproven ?
+	    WD_EXIT_UNVERIFIABLE :
+	    code;
 }
 
 int
 wd_cmd_bundle_diff(int argc, char **argv)
 {
 	struct options options = { .path_count = 0 };
-	const char *why = parse_arguments(argc, argv, &options);
-	struct wd_look looks[2];
-	int code;
+	struct side sides[2] = { { .message = NULL }, { .message = NULL } };
+	struct wd_error err;
+	const char *why;
+	int code, i;
 
+	wd_error_init(&err);
+	why = parse_arguments(argc, argv, &options, &err);
 	if (why != NULL)
 		return usage_error(why);
-	wd_look_init(&looks[0]);
-	wd_look_init(&looks[1]);
-	code = diff_looks(looks, &options);
-	wd_look_release(&looks[0]);
-	wd_look_release(&looks[1]);
+	for (i = 0; i < 2; i++)
+		wd_look_init(&sides[i].look);
+	code = diff_sides(sides, &options);
+	for (i = 0; i < 2; i++) {
+		wd_message_free(sides[i].message);
+		wd_look_release(&sides[i].look);
+	}
 	return code;
 }

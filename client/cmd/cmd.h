@@ -21,5 +21,6 @@ int wd_cmd_attest(int argc, char **argv);
 int wd_cmd_bundle(int argc, char **argv);
 int wd_cmd_bundle_diff(int argc, char **argv);
 int wd_cmd_pki(int argc, char **argv);
+int wd_cmd_servers(int argc, char **argv);
 
 #endif

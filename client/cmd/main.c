@@ -6,9 +6,14 @@
 static const char help[] =
     "usage: weightctl VERB [ARGUMENTS]\n"
     "\n"
-    "  weightctl bundle PATH [--format text|json] [--headers-only]\n"
+    "  weightctl attest HOST:PORT [expectation] [--connect] ...\n"
+    "      what serves behind HOST's PORT, as HOST's agent proves it\n"
+    "  weightctl servers HOST... [--format text|json]\n"
+    "      every listener there that serves weights, or fronts one\n"
+    "  weightctl bundle PATH|HOST:PORT [--format text|json] [--headers-only]\n"
     "      the fingerprint of the model that lies at PATH: a GGUF file, any\n"
-    "      of its shards, a safetensors file or a directory\n"
+    "      of its shards, a safetensors file or a directory; or of the one\n"
+    "      that serves behind HOST's PORT\n"
     "  weightctl bundle diff A B [--names] [--digests | --headers-only]\n"
     "      [--format text|json]\n"
     "      what is different between two of them; tensor data are compared\n"
@@ -29,6 +34,7 @@ static const struct {
 	{ "attest", wd_cmd_attest },
 	{ "bundle", wd_cmd_bundle },
 	{ "pki", wd_cmd_pki },
+	{ "servers", wd_cmd_servers },
 };
 
 static int

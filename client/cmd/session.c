@@ -72,6 +72,29 @@ wd_format_set(bool *as_json, const char *value, struct wd_error *err)
 	return wd_fail(err, WD_INVALID, "--format is text or json");
 }
 
+const char *
+wd_session_word(struct wd_session_options *options, int argc, char **argv,
+    struct wd_error *err)
+{
+	if (argc < 2 || argv[1][0] == '\0')
+		return "an option needs a value that is not empty";
+	return wd_session_set(options, argv[0], argv[1], err) == WD_OK ?
+	    NULL :
+	    err->message;
+}
+
+enum wd_status
+wd_netns_set(uint64_t *netns, bool *all_namespaces, const char *value,
+    struct wd_error *err)
+{
+	*all_namespaces = strcmp(value, "all") == 0;
+	if (*all_namespaces ||
+	    (wd_slice_number(wd_slice_text(value), 10, netns) && *netns != 0))
+		return WD_OK;
+	return wd_fail(err, WD_INVALID,
+	    "--netns takes the number of a network namespace, or all");
+}
+
 /* ---- opening ------------------------------------------------------------- */
 
 enum wd_status

@@ -27,6 +27,12 @@ bool wd_session_flag(const char *flag);
 enum wd_status wd_session_set(struct wd_session_options *options,
     const char *flag, const char *value, struct wd_error *err) WD_MUST_CHECK;
 
+/* For verbs that say what is wrong as a text: the flag is argv[0], its value
+ * argv[1] if argc allows. Returns what is wrong (it may lie in `err`), or
+ * NULL. */
+const char *wd_session_word(struct wd_session_options *options, int argc,
+    char **argv, struct wd_error *err);
+
 /* Loads the files and makes a loop. Errors: those of credentials.h. */
 enum wd_status wd_session_open(const struct wd_session_options *options,
     struct wd_session *session, struct wd_error *err) WD_MUST_CHECK;
@@ -39,6 +45,10 @@ struct wd_target wd_session_agent(
 /* "--format text|json". */
 enum wd_status wd_format_set(
     bool *as_json, const char *value, struct wd_error *err) WD_MUST_CHECK;
+
+/* "--netns ID|all". */
+enum wd_status wd_netns_set(uint64_t *netns, bool *all_namespaces,
+    const char *value, struct wd_error *err) WD_MUST_CHECK;
 
 /* Prints to standard output, whole or with an error: WD_IO. */
 enum wd_status wd_print_whole(

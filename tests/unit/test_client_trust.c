@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "support/attestation_make.h"
 #include "support/suite.h"
 #include "verdict/verdict.h"
@@ -224,6 +225,32 @@ START_TEST(faults_are_line_1)
 }
 END_TEST
 
+/* Out of memory is an error, and no verdict. */
+START_TEST(memory_may_run_out)
+{
+	struct exchange x;
+	enum wd_status st = WD_NOMEM;
+	uint64_t n;
+	int lies;
+
+	for (lies = 0; lies < 2; lies++) {
+		begin(&x);
+		if (lies == 1)
+			x.answer.nonce.len = 0;
+		for (n = 0, st = WD_NOMEM; st != WD_OK; n++) {
+			wd_mem_fail_after(n);
+			st = wd_answer_judge(&x.request, NULL, &x.answer,
+			    &x.verdict, &x.is_trusted, NULL);
+			wd_mem_fail_after(UINT64_MAX);
+			ck_assert(st == WD_OK ||
+			    (st == WD_NOMEM && x.verdict == NULL));
+		}
+		ck_assert_uint_gt(n, 2);
+		end(&x);
+	}
+}
+END_TEST
+
 static const struct {
 	enum wd_connect_code code;
 	enum wd_api_trouble trouble;
@@ -272,6 +299,7 @@ WD_TEST(another_connection_is_not);
 WD_TEST(a_mixed_look_is_not);
 WD_TEST(another_verdict_is_not);
 WD_TEST(faults_are_line_1);
+WD_TEST(memory_may_run_out);
 WD_LOOP(codes_of_agents_are_told_apart, codes);
 WD_TEST(every_trouble_has_a_name);
 WD_SUITE_END
