@@ -309,8 +309,8 @@ END_TEST
 START_TEST(a_long_name_stands_in_the_list_alone)
 {
 	static const char *const names[] = {
-		"a234567890123456789012345678901234567890123456.of.a.very.long."
-		"name.lab",
+		("a234567890123456789012345678901234567890123456.of.a.very.long"
+		 ".name.lab"),
 		NULL
 	};
 	struct lab lab;
@@ -330,8 +330,8 @@ END_TEST
 START_TEST(days_and_names_of_a_ca_are_checked)
 {
 	static const char *const bad[] = { "", "a\nb", "\xff",
-		"a2345678901234567890123456789012345678901234567890123456789012"
-		"345" };
+		("a23456789012345678901234567890123456789012345678901234567890"
+		 "12345") };
 	struct lab lab;
 	size_t i;
 
