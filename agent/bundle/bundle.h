@@ -78,6 +78,8 @@ struct wd_bundle_file {
 		     * path); for a single file the name it was opened
 		     * under */
 	size_t name_len;
+	char *stored_name; /* as it lies on disk, when that is another name
+			    * (a layer of an Ollama tag); or NULL */
 	enum wd_file_role role;
 	uint32_t shard; /* 1-based in a split set; 0 when not one */
 	bool present;   /* false: the bundle needs it and it is not there */

@@ -151,7 +151,7 @@ look_at(struct wd_look *look, const struct options *options)
 		code = wd_look_hash(look);
 	if (wd_look_check_unchanged(look) != WD_EXIT_MATCH)
 		return WD_EXIT_UNVERIFIABLE;
-	if (look->bundle->incomplete)
+	if (look->bundle->incomplete && code != WD_EXIT_MISMATCH)
 		code = WD_EXIT_UNVERIFIABLE;
 	printed = print_look(look, options);
 	return printed == WD_EXIT_MATCH ? code : printed;

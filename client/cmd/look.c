@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +14,8 @@
 #include "base/digest_job.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "bundle/arena.h"
+#include "bundle/ollama.h"
 #include "host/manners/manners.h"
 
 /* Below this a progress bar would only flicker. */
@@ -93,18 +97,64 @@ open_file(const char *path, int fd, struct wd_look *look)
 	return WD_EXIT_MATCH;
 }
 
+/* STORE/manifests/HOST/NAMESPACE/MODEL/TAG has its layers in STORE/blobs. The
+ * descriptor of that folder, or -1; `look->real` is then the tag's path. */
+static int
+open_blobs(const char *path, struct wd_look *look)
+{
+	static const char manifests[] = "/manifests/";
+	char real[PATH_MAX], *at, *next;
+	char *store WD_CLEANUP(wd_free_scoped) = NULL;
+	int fd = -1;
+
+	if (realpath(path, real) == NULL)
+		return -1;
+	for (at = NULL, next = strstr(real, manifests); next != NULL;
+	     next = strstr(next + 1, manifests))
+		at = next;
+	if (at != NULL)
+		store =
+		    wd_memdup0(real, (size_t)(at - real) + sizeof("/blobs"));
+	if (store == NULL)
+		return -1;
+	memcpy(store + (at - real), "/blobs", sizeof("/blobs"));
+	fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		look->real = wd_memdup0(real, strlen(real));
+	return fd;
+}
+
+/* The blobs are the folder; the tag is kept under its whole path. */
+static int
+open_tag(const char *path, int fd, int blobs, struct wd_look *look)
+{
+	struct wd_error err;
+
+	wd_error_init(&err);
+	wd_kept_init(&look->kept, blobs);
+	look->name = wd_slice_text(look->real == NULL ? path : look->real);
+	look->is_tag = true;
+	if (wd_kept_add(&look->kept, look->name, fd, &err) != WD_OK)
+		return wd_look_report(path, err.status, err.message);
+	return WD_EXIT_MATCH;
+}
+
 /* O_NONBLOCK: a FIFO named x.gguf must not block us. */
 static int
 open_look(const char *path, struct wd_look *look)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat stat;
+	int blobs;
 
 	if (fd < 0)
 		return report_errno(path, errno);
 	allow_many_files();
-	if (fstat(fd, &stat) != 0 || !S_ISDIR(stat.st_mode))
-		return open_file(path, fd, look);
+	if (fstat(fd, &stat) != 0 || !S_ISDIR(stat.st_mode)) {
+		blobs = open_blobs(path, look);
+		return blobs < 0 ? open_file(path, fd, look) :
+				   open_tag(path, fd, blobs, look);
+	}
 	wd_kept_init(&look->kept, fd);
 	return WD_EXIT_MATCH;
 }
@@ -115,6 +165,7 @@ wd_look_release(struct wd_look *look)
 	wd_bundle_free(&look->bundle);
 	wd_free(look->digests);
 	wd_kept_release(&look->kept);
+	wd_free(look->real);
 }
 
 static enum wd_status
@@ -129,6 +180,9 @@ describe(struct wd_look *look, struct wd_error *err)
 		    &folder, NULL, &look->bundle, err);
 	/* A copy: the kept files move when more are opened. */
 	source = wd_kept_find(&look->kept, look->name)->source;
+	if (look->is_tag)
+		return wd_ollama_describe(
+		    &source, &folder, NULL, &look->bundle, err);
 	return wd_bundle_describe(&source, look->name,
 	    has_folder ? &folder : NULL, NULL, &look->bundle, err);
 }
@@ -159,9 +213,12 @@ end_progress(struct progress *progress)
 	progress->is_shown = false;
 }
 
+/* As it was opened. */
 static struct wd_slice
 name_of(const struct wd_bundle_file *file)
 {
+	if (file->stored_name != NULL)
+		return wd_slice_text(file->stored_name);
 	return (struct wd_slice){ (const uint8_t *)file->name, file->name_len };
 }
 
@@ -213,8 +270,52 @@ hash_one(struct wd_look *look, size_t at, struct progress *progress)
 	return WD_EXIT_MATCH;
 }
 
-int
-wd_look_hash(struct wd_look *look)
+/* Files of a hub's snapshot are links to blobs, which are named by digest. */
+static enum wd_status
+follow_link(struct wd_look *look, struct wd_bundle_file *file)
+{
+	struct wd_buf text WD_CLEANUP(wd_buf_release);
+	struct wd_slice rest, part = { NULL, 0 };
+	struct wd_sha256 named;
+
+	wd_buf_init(&text, 2 * WD_MAX_PATH);
+	if (file->stored_name != NULL || look->kept.folder.fd < 0 ||
+	    wd_folder_link(look->kept.folder.fd, name_of(file), &text, NULL) !=
+		WD_OK)
+		return WD_OK;
+	for (rest = wd_buf_slice(&text); wd_slice_cut(&rest, '/', &part);)
+		;
+	if (!wd_blob_named(part, &named))
+		return WD_OK;
+	file->stored_name = wd_arena_copy(look->bundle->arena, part);
+	return file->stored_name == NULL ? WD_NOMEM : WD_OK;
+}
+
+/* A blob's name says what its bytes must be. */
+static int
+check_blobs(struct wd_look *look)
+{
+	enum wd_status st = WD_OK;
+	struct wd_error err;
+	size_t i, wrong = 0;
+
+	wd_error_init(&err);
+	for (i = 0; i < look->bundle->file_count && st == WD_OK; i++)
+		st = follow_link(look, &look->bundle->files[i]);
+	if (st == WD_OK)
+		st = wd_blob_check(look->bundle, &wrong, &err);
+	if (st != WD_OK)
+		return wd_look_report("the names", st, "no memory");
+	for (i = 0; i < look->bundle->file_count; i++)
+		if (wd_blob_misnamed(&look->bundle->files[i]))
+			(void)report_file(name_of(&look->bundle->files[i]),
+			    "its bytes are not those that its name says: the "
+			    "cache is corrupt; fetch it again");
+	return wrong > 0 ? WD_EXIT_MISMATCH : WD_EXIT_MATCH;
+}
+
+static int
+hash_files(struct wd_look *look)
 {
 	struct progress progress = { .percent = UINT64_MAX };
 	int code = WD_EXIT_MATCH;
@@ -230,6 +331,14 @@ wd_look_hash(struct wd_look *look)
 			code = WD_EXIT_UNVERIFIABLE;
 	end_progress(&progress);
 	return code;
+}
+
+int
+wd_look_hash(struct wd_look *look)
+{
+	int code = hash_files(look), names = check_blobs(look);
+
+	return names == WD_EXIT_MATCH ? code : names;
 }
 
 /* Nothing is printed of a bundle that moved: its headers may be from before,

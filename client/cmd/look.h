@@ -16,6 +16,8 @@
 /* What is open while the bundle is looked at. */
 struct wd_look {
 	struct wd_kept kept;
+	bool is_tag;          /* `name` is a tag of an Ollama store */
+	char *real;           /* its path; or NULL */
 	struct wd_slice name; /* of the file that was given; empty: a folder */
 	struct wd_bundle *bundle;
 	struct wd_file_digest *digests; /* one for each file of the bundle */
@@ -31,7 +33,8 @@ void wd_look_release(struct wd_look *look);
 int wd_look_describe(struct wd_look *look, const char *path);
 
 /* Hashes every file through the descriptor that it was described through.
- * WD_EXIT_UNVERIFIABLE when one could not be. */
+ * WD_EXIT_UNVERIFIABLE when one could not be; WD_EXIT_MISMATCH when the name of
+ * a blob says another digest than its bytes have. */
 int wd_look_hash(struct wd_look *look);
 
 /* WD_EXIT_UNVERIFIABLE when a file is not what it was when the look began. */
