@@ -99,7 +99,7 @@
 #define WD_MAX_MATERIAL (16 << 20) /* CRLs grow; others are a few kB */
 
 /* client */
-#define WD_MAX_HOSTS 65536
+#define WD_MAX_HOSTS 100000
 #define WD_MAX_LOOKUP_THREADS 16 /* each may hang for minutes */
 #define WD_MAX_CALL 65536        /* what an agent takes of one */
 #define WD_MAX_ANSWER_HEAD 16384
