@@ -86,6 +86,10 @@
 #define WD_MAX_WIRE_DEPTH 16  /* of messages in messages; the schema: 8 */
 #define WD_MAX_WIRE_FIELDS 64 /* of one message; the schema: 29 */
 
+/* observer */
+#define WD_MAX_ANSWERERS 16
+#define WD_MAX_QUESTION_MS 3600000 /* a thread is not held for longer */
+
 /* server */
 #define WD_MAX_REQUEST_HEAD 16384         /* request line and headers */
 #define WD_MAX_REQUEST_BODY 65536         /* an expectation with 500 settings */

@@ -145,6 +145,12 @@ add_job(struct wd_digest_work *work, int fd, const struct wd_file_state *state,
 
 /* ---- the threads --------------------------------------------------------- */
 
+/* What one thread works with. */
+struct hasher {
+	struct wd_host *host;
+	struct wd_reader *reader;
+};
+
 struct running {
 	struct wd_digest_work *work;
 	struct job *job;
@@ -161,7 +167,7 @@ go_on(void *ctx, uint64_t done_bytes)
 
 /* Everything but phase and result is the thread's own while a job runs. */
 static enum wd_status
-run_job(struct wd_digest_work *work, struct wd_reader *reader, struct job *job,
+run_job(struct wd_digest_work *work, const struct hasher *with, struct job *job,
     struct wd_digest_row *row, struct wd_error *err)
 {
 	struct running running = { work, job };
@@ -171,11 +177,11 @@ run_job(struct wd_digest_work *work, struct wd_reader *reader, struct job *job,
 		.go_on = go_on,
 		.go_on_ctx = &running,
 	};
-	struct wd_host *host = work->with.host;
+	struct wd_host *host = with->host;
 	bool keep = wd_digest_may_keep(
 	    host, job->fd, &job->state, row->computed_real_ns);
 	enum wd_status st =
-	    wd_reader_digest(reader, job->fd, &manner, &row->sha256, err);
+	    wd_reader_digest(with->reader, job->fd, &manner, &row->sha256, err);
 
 	if (st != WD_OK)
 		return st;
@@ -211,7 +217,8 @@ end_job(struct wd_digest_work *work, struct job *job, enum wd_status status)
 }
 
 static void
-take_job(struct wd_digest_work *work, struct wd_reader *reader, struct job *job)
+take_job(
+    struct wd_digest_work *work, const struct hasher *with, struct job *job)
 {
 	enum wd_status st;
 
@@ -220,7 +227,7 @@ take_job(struct wd_digest_work *work, struct wd_reader *reader, struct job *job)
 	job->row.key = wd_digest_key_of(&job->state);
 	job->row.computed_real_ns = wd_clock_real_ns(work->with.clock);
 	unlock(work);
-	st = run_job(work, reader, job, &job->row, &job->failure);
+	st = run_job(work, with, job, &job->row, &job->failure);
 	lock(work);
 	end_job(work, job, st);
 }
@@ -229,15 +236,19 @@ static void *
 thread_main(void *ctx)
 {
 	struct wd_digest_work *work = ctx;
-	struct wd_reader *reader;
+	struct hasher with;
+	size_t index;
 
 	lock(work);
-	reader = work->with.readers[work->readers_taken++];
+	index = work->readers_taken++;
+	with.reader = work->with.readers[index];
+	with.host = work->with.hosts == NULL ? work->with.host :
+					       work->with.hosts[index];
 	while (!atomic_load(&work->stopping)) {
 		struct job *job = next_job(work);
 
 		if (job != NULL)
-			take_job(work, reader, job);
+			take_job(work, &with, job);
 		else
 			(void)pthread_cond_wait(&work->moved, &work->lock);
 	}

@@ -27,6 +27,8 @@ struct wd_digest_work;
 
 /* What the jobs work with. Everything is borrowed but the readers. */
 struct wd_work_with {
+	/* One for each reader; NULL: `host` for all of them. */
+	struct wd_host **hosts;
 	struct wd_host *host;
 	struct wd_store *store;
 	const struct wd_clock *clock;

@@ -79,7 +79,8 @@ struct wd_observer {
  * must outlive the observer. `done` is called exactly once and never before
  * this returns, unless the question is cancelled. On failure it is not called
  * at all. Errors: WD_BUSY when too many questions are open, WD_GONE when
- * there is no observer just now, WD_NOMEM. */
+ * there is no observer just now, WD_NOMEM; of an observer in this process also
+ * those of wd_wire_unpack, for bytes that are no question. */
 enum wd_status wd_observer_ask(struct wd_observer *observer, enum wd_call call,
     struct wd_slice question, const struct wd_deadline *deadline,
     wd_observer_done *done, void *ctx, wd_ticket *ticket,

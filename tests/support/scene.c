@@ -467,9 +467,10 @@ scene_end(struct scene *scene)
 	wd_temp_remove(scene->folder);
 }
 
-static void
-make_host(struct scene *scene)
+struct wd_host *
+scene_new_host(const struct scene *scene)
 {
+	struct wd_host *host = NULL;
 	size_t len = json_dumpb(scene->document, NULL, 0, JSON_COMPACT);
 	char *text = malloc(len);
 	struct wd_error err;
@@ -480,9 +481,10 @@ make_host(struct scene *scene)
 	    json_dumpb(scene->document, text, len, JSON_COMPACT), len);
 	ck_assert_msg(wd_host_fixture_parse(
 			  (struct wd_slice){ (const uint8_t *)text, len },
-			  scene->folder, &scene->host, &err) == WD_OK,
+			  scene->folder, &host, &err) == WD_OK,
 	    "%s", err.message);
 	free(text);
+	return host;
 }
 
 void
@@ -496,7 +498,7 @@ scene_ask(struct scene *scene)
 
 	wd_error_init(&err);
 	if (scene->host == NULL)
-		make_host(scene);
+		scene->host = scene_new_host(scene);
 	with.host = scene->host;
 	wd_message_free(scene->all);
 	scene->all = NULL;

@@ -108,6 +108,9 @@ void scene_path(
  * and again after every change. */
 void scene_ask(struct scene *scene);
 
+/* One more host as the document is now; the caller's. */
+struct wd_host *scene_new_host(const struct scene *scene);
+
 /* Parts of the answer; the test ends when they are not there. */
 Weightd__V1__Group *scene_group(const struct scene *scene, size_t index);
 Weightd__V1__Candidate *scene_model(const struct scene *scene, size_t index);

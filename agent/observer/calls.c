@@ -1,0 +1,44 @@
+#include "observer/calls.h"
+
+#include <stddef.h>
+
+static const struct wd_call_kind kinds[] = {
+	{ WD_CALL_ATTEST_PORT, &weightd__v1__attest_port_request__descriptor,
+	    wd_attest_port_waits, wd_answer_attest_port },
+};
+
+const struct wd_call_kind *
+wd_call_kind_of(enum wd_call call)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].call == call)
+			return &kinds[i];
+	return NULL;
+}
+
+bool
+wd_wish_waits(Weightd__V1__DigestWish wish)
+{
+	return wish == WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_WAIT ||
+	    wish == WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_FRESH;
+}
+
+enum wd_digest_wish
+wd_wish_of(Weightd__V1__DigestWish wish, bool may_wait)
+{
+	if (wd_wish_waits(wish) && !may_wait)
+		return WD_DIGEST_START;
+	switch ((int)wish) {
+	case WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_START:
+		return WD_DIGEST_START;
+	case WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_WAIT:
+		return WD_DIGEST_COMPUTE;
+	case WEIGHTD__V1__DIGEST_WISH__DIGEST_WISH_FRESH:
+		return WD_DIGEST_FRESH;
+	default:
+		/* The front settles what the caller may cause. */
+		return WD_DIGEST_CACHED_ONLY;
+	}
+}
