@@ -332,6 +332,38 @@ parse(const struct wd_buf *text, json_t **root, struct wd_error *err)
 	return st;
 }
 
+/* As most headers are; for the others `*plain` is false. */
+static enum wd_status
+read_plain(struct entry *entry, uint32_t file, bool *plain)
+{
+	WD_CLEANUP(wd_json_free) json_t *root = NULL;
+	struct wd_draft_mark mark = wd_draft_mark(entry->build);
+	struct wd_slice metadata;
+	struct wd_error why;
+	enum wd_status st =
+	    wd_safetensors_plain(entry->build, wd_buf_slice(entry->text),
+		entry->data_offset, file, &metadata, plain, entry->err);
+
+	if (st != WD_OK || !*plain || metadata.len == 0)
+		return st;
+	wd_error_init(&why);
+	st = wd_json_parse(metadata, WD_MAX_JSON_MEMORY, &root, &why);
+	if (st == WD_OK) {
+		struct entry inner = *entry;
+
+		inner.name = "__metadata__";
+		inner.value = root;
+		inner.err = &why;
+		st = read_metadata(&inner);
+	}
+	if (st == WD_NOMEM)
+		return wd_fail(entry->err, st, "%s", why.message);
+	*plain = st == WD_OK;
+	if (!*plain)
+		wd_draft_back(entry->build, &mark);
+	return WD_OK;
+}
+
 enum wd_status
 wd_safetensors_read(struct wd_draft *build, const struct wd_source *source,
     uint32_t file, struct wd_error *err)
@@ -342,19 +374,22 @@ wd_safetensors_read(struct wd_draft *build, const struct wd_source *source,
 	size_t first = build->bundle->tensor_count;
 	struct entry entry = { .build = build, .text = &text, .err = err };
 	uint64_t unused = 0;
+	bool plain = false;
 	enum wd_status st;
 
 	wd_buf_init(&text, WD_MAX_SAFETENSORS_HEADER);
 	place->size_bytes = source->size_bytes;
 	st = read_header(source, &text, err);
-	if (st == WD_OK)
-		st = parse(&text, &root, err);
 	if (st != WD_OK)
 		return st;
 	entry.data_offset = LENGTH_BYTES + text.len;
 	entry.file_bytes = source->size_bytes;
 	place->data_offset = entry.data_offset;
-	st = read_entries(&entry, root, file);
+	st = read_plain(&entry, file, &plain);
+	if (st == WD_OK && !plain)
+		st = parse(&text, &root, err);
+	if (st == WD_OK && !plain)
+		st = read_entries(&entry, root, file);
 	if (st == WD_OK)
 		st = wd_draft_layout(build, first, entry.data_offset,
 		    &place->needed_bytes, &unused, err);

@@ -25,6 +25,15 @@ enum wd_status wd_safetensors_read(struct wd_draft *build,
     const struct wd_source *source, uint32_t file,
     struct wd_error *err) WD_MUST_CHECK;
 
+/* safetensors_plain.c: reads a header's text that is as the usual writers write
+ * it; its data begin at `data_offset`. `*plain` is false when it is not, or
+ * anything is wrong with it: then nothing was added. `*metadata` is the text of
+ * __metadata__, unread; empty when there is none. Errors: WD_NOMEM, WD_LIMIT.
+ */
+enum wd_status wd_safetensors_plain(struct wd_draft *build,
+    struct wd_slice text, uint64_t data_offset, uint32_t file,
+    struct wd_slice *metadata, bool *plain, struct wd_error *err) WD_MUST_CHECK;
+
 /* safetensors_dir.c: the bundle that the given file is part of: a weight
  * file, an index or a configuration; with no given file the bundle that lies
  * in the folder. Errors: as wd_safetensors_read, about the given file; about

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "bundle/plain_json.h"
 
 static int
 compare_pairs(const void *a, const void *b)
@@ -103,6 +104,116 @@ add_entries(struct wd_dir *dir, json_t *map)
 	return st;
 }
 
+/* Entries that stand together often lead to one file. */
+static enum wd_status
+add_plain(struct wd_dir *dir, struct wd_slice name, struct wd_slice file)
+{
+	struct wd_pairs *pairs = &dir->entries;
+	void *items = pairs->items;
+	struct wd_pair pair = { .file = file };
+	enum wd_status st = wd_grow(&items, pairs->count, &pairs->capacity,
+	    sizeof(*pairs->items), WD_MAX_TENSORS);
+
+	pairs->items = items;
+	if (st == WD_OK)
+		st = copy_slice(dir, name, &pair.name);
+	if (st == WD_OK && pairs->count > 0 &&
+	    wd_slice_equal(file, pairs->items[pairs->count - 1].file))
+		pair.file = pairs->items[pairs->count - 1].file;
+	else if (st == WD_OK)
+		st = copy_slice(dir, file, &pair.file);
+	if (st == WD_OK)
+		pairs->items[pairs->count++] = pair;
+	return st;
+}
+
+static enum wd_status
+read_plain_map(struct wd_dir *dir, struct wd_plain *text)
+{
+	enum wd_status st = WD_OK;
+
+	wd_plain_expect(text, '{');
+	do {
+		struct wd_slice name = wd_plain_string(text), file;
+
+		wd_plain_expect(text, ':');
+		file = wd_plain_string(text);
+		if (!text->plain)
+			return WD_OK;
+		st = add_plain(dir, name, file);
+	} while (st == WD_OK && wd_plain_take(text, ','));
+	wd_plain_expect(text, '}');
+	return st;
+}
+
+/* What is not the map must be JSON all the same. */
+static enum wd_status
+check_object(struct wd_plain *text)
+{
+	WD_CLEANUP(wd_json_free) json_t *root = NULL;
+	struct wd_slice object = wd_plain_object(text);
+	enum wd_status st;
+
+	if (!text->plain)
+		return WD_OK;
+	st = wd_json_parse(object, WD_MAX_JSON_MEMORY, &root, NULL);
+	text->plain = st == WD_OK;
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+static bool
+names_differ(const struct wd_pairs *pairs)
+{
+	size_t i;
+
+	for (i = 1; i < pairs->count; i++)
+		if (wd_slice_equal(
+			pairs->items[i].name, pairs->items[i - 1].name))
+			return false;
+	return true;
+}
+
+/* An index as the usual writers write it: "metadata", an object, and
+ * "weight_map". `*plain` is false for any other; the entries are then
+ * forgotten. */
+static enum wd_status
+read_plain_index(struct wd_dir *dir, struct wd_slice bytes, bool *plain)
+{
+	struct wd_plain text = { bytes, true };
+	bool has_map = false, has_metadata = false;
+	enum wd_status st = WD_OK;
+
+	wd_plain_expect(&text, '{');
+	do {
+		struct wd_slice key = wd_plain_string(&text);
+
+		wd_plain_expect(&text, ':');
+		if (wd_slice_equal(key, wd_slice_text("weight_map")) &&
+		    !has_map) {
+			has_map = true;
+			st = read_plain_map(dir, &text);
+		} else if (wd_slice_equal(key, wd_slice_text("metadata")) &&
+		    !has_metadata) {
+			has_metadata = true;
+			st = check_object(&text);
+		} else {
+			text.plain = false;
+		}
+	} while (st == WD_OK && text.plain && wd_plain_take(&text, ','));
+	wd_plain_expect(&text, '}');
+	wd_plain_end(&text);
+	wd_pairs_sort(&dir->entries);
+	*plain =
+	    st == WD_OK && text.plain && has_map && names_differ(&dir->entries);
+	/* A limit is for the tree to name. */
+	if (st == WD_LIMIT)
+		st = WD_OK;
+	if (!*plain)
+		dir->entries.count = 0;
+	return st == WD_OK ? st :
+			     wd_fail(dir->err, st, "no memory for the index");
+}
+
 /* The index's weight_map, sorted by tensor. */
 static enum wd_status
 parse_index(struct wd_dir *dir, const struct wd_source *source)
@@ -110,11 +221,16 @@ parse_index(struct wd_dir *dir, const struct wd_source *source)
 	WD_CLEANUP(wd_buf_release) struct wd_buf text;
 	WD_CLEANUP(wd_json_free) json_t *root = NULL;
 	json_t *map;
+	bool plain = false;
 	enum wd_status st;
 
 	dir->entries.count = 0;
 	wd_buf_init(&text, WD_MAX_JSON_FILE);
 	st = wd_source_all(source, &text, dir->err);
+	if (st == WD_OK)
+		st = read_plain_index(dir, wd_buf_slice(&text), &plain);
+	if (plain)
+		return WD_OK;
 	if (st == WD_OK)
 		st = wd_json_parse(
 		    wd_buf_slice(&text), WD_MAX_JSON_MEMORY, &root, dir->err);
