@@ -1,17 +1,22 @@
 /*
  * weightd - answers which process owns a port and which weights it loaded.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "once.h"
+#include "role/parts.h"
+#include "role/service.h"
 
 static const char usage[] =
+    "weightd --config FILE                         serve, see weightd.yaml(5)\n"
+    "weightd --check-config [--config FILE]        say what is wrong with it\n"
     "weightd --once PORT [options] [expectation]   answer once, on stdout\n"
     "weightd --version | --help\n"
     "\n"
-    "options\n"
+    "options of --once\n"
     "  --format text|json     json is the proto3 JSON of AttestPortResponse\n"
     "  --address ADDR         only listeners that answer on this address\n"
     "  --connection ADDR:PORT only the process that accepted the connection\n"
@@ -39,10 +44,39 @@ static const char usage[] =
     "exit codes: 0 match, or proven when nothing is expected; 1 mismatch, or\n"
     "nothing listens; 2 usage; 4 unverifiable\n";
 
+/* --check-config and --config FILE, in any order. */
+static bool
+parse_service(int argc, char **argv, bool *check, const char **path)
+{
+	int i;
+
+	*check = false;
+	*path = NULL;
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--check-config") == 0)
+			*check = true;
+		else if (strcmp(argv[i], "--config") == 0 && i + 1 < argc &&
+		    argv[i + 1][0] != '\0' && *path == NULL)
+			*path = argv[++i];
+		else
+			return false;
+	}
+	if (*path == NULL && *check)
+		*path = WD_CONFIG_PATH;
+	return *path != NULL;
+}
+
 int
 main(int argc, char **argv)
 {
+	const char *path;
+	bool check;
+
 	wd_log_init("weightd", WD_LOG_WARNING);
+	if (argc >= 2 && strncmp(argv[1], "--role=", 7) == 0)
+		return wd_part_main(argc - 1, argv + 1);
+	if (parse_service(argc, argv, &check, &path))
+		return check ? wd_service_check(path) : wd_service_run(path);
 	if (argc >= 2 && strcmp(argv[1], "--once") == 0)
 		return wd_once(argc - 2, argv + 2);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)

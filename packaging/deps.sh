@@ -54,6 +54,7 @@ git git
 ss iproute2
 lsof lsof
 unshare util-linux
+systemd-analyze systemd
 setpriv util-linux
 openssl openssl
 curl curl

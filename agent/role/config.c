@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "evidence/digest_work.h"
 #include "role/config_keys.h"
 
 /* ---- the keys ------------------------------------------------------------ */
@@ -99,7 +100,7 @@ static const struct wd_key limit_keys[] = {
 };
 
 static const struct wd_key digest_keys[] = {
-	COUNT("threads", digest_threads, 1, 16, "digests.threads"),
+	COUNT("threads", digest_threads, 1, WD_WORK_THREADS, "digests.threads"),
 	{ "bytes_per_second", WD_KEY_U64, AT(digest_bytes_per_second), 0,
 	    INT64_MAX, 1, NULL, NULL, "digests.bytes_per_second" },
 	END,

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,6 +129,16 @@ static const char *const lines_of_status[] = { "CapInh:\t0000000000000000\n",
 	"CapPrm:\t0000000000000000\n", "CapEff:\t0000000000000000\n",
 	"CapAmb:\t0000000000000000\n", "NoNewPrivs:\t1\n" };
 
+/* The groups that root may have are not the child's. */
+static void
+join_a_group(void)
+{
+	gid_t group = 64899;
+
+	if (wd_can_change_user())
+		ck_assert_int_eq(setgroups(1, &group), 0);
+}
+
 static struct wd_user
 user_of(enum wd_part part)
 {
@@ -145,13 +156,16 @@ expect_line(const char *status, const char *wanted)
 	    strstr(status, wanted) != NULL, "no %s in %s", wanted, status);
 }
 
+static const enum wd_part parts[] = { WD_PART_FRONT, WD_PART_READER };
+
 START_TEST(a_child_has_no_rights)
 {
-	enum wd_part part = _i == 0 ? WD_PART_FRONT : WD_PART_READER;
+	enum wd_part part = parts[_i];
 	struct wd_user user = user_of(part);
 	char status[8192], wanted[128];
 	size_t i;
 
+	join_a_group();
 	start(part, &user);
 	read_status(status, sizeof(status));
 	for (i = 0; i < WD_COUNT(lines_of_status); i++)
@@ -168,6 +182,20 @@ START_TEST(a_child_has_no_rights)
 		expect_line(status, "Groups:\t \n");
 		expect_line(status, "CapBnd:\t0000000000000000\n");
 	}
+	end(FINE);
+}
+END_TEST
+
+START_TEST(a_child_of_the_same_user_has_no_capability)
+{
+	struct wd_user user = { false, 0, 0 };
+	char status[8192];
+	size_t i;
+
+	start(WD_PART_FRONT, &user);
+	read_status(status, sizeof(status));
+	for (i = 0; i < WD_COUNT(lines_of_status); i++)
+		expect_line(status, lines_of_status[i]);
 	end(FINE);
 }
 END_TEST
@@ -333,10 +361,9 @@ START_TEST(arguments_of_a_child_are_checked)
 }
 END_TEST
 
-static const enum wd_part parts[] = { WD_PART_FRONT, WD_PART_READER };
-
 WD_SUITE_BEGIN("role confine")
 WD_LOOP(a_child_has_no_rights, parts);
+WD_TEST(a_child_of_the_same_user_has_no_capability);
 WD_TEST(a_child_has_no_other_descriptor);
 WD_TEST(a_child_hides_from_its_own_user);
 WD_TEST(a_child_has_no_environment);

@@ -108,15 +108,20 @@ START_TEST(the_manager_is_told_by_path_or_name)
 }
 END_TEST
 
+/* Longer than an address of a socket can be (unix(7): 108 bytes). */
+#define FORTY "/123456789012345678901234567890123456789"
 static const char *const no_addresses[] = { "", "x", "relative/path", "@",
-	"/0123456789012345678901234567890123456789012345678901234567890123456"
-	"789012345678901234567890123456789012345678901234567890" };
+	FORTY FORTY FORTY };
 
 START_TEST(an_address_that_is_none_is_said)
 {
+	struct wd_error err;
+
 	ck_assert_int_eq(setenv("NOTIFY_SOCKET", no_addresses[_i], 1), 0);
 	wd_notify_init();
-	ck_assert_int_eq(wd_notify("READY=1", NULL), WD_INVALID);
+	wd_error_init(&err);
+	ck_assert_int_eq(wd_notify("READY=1", &err), WD_INVALID);
+	ck_assert_ptr_nonnull(strstr(err.message, "NOTIFY_SOCKET"));
 }
 END_TEST
 

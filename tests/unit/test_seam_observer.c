@@ -516,7 +516,7 @@ START_TEST(a_queue_has_a_cap)
 	wd_frames_init(&frames, pair[1], 100, 200);
 	for (i = 0; i < 3; i++) {
 		frame = wd_frame_init(1, 1);
-		frame.data = (uint8_t *)wd_memdup0("", 80);
+		frame.data = wd_calloc(80, 1);
 		frame.len = 80;
 		ck_assert_int_eq(wd_frames_put(&frames, &frame, NULL),
 		    i < 2 ? WD_OK : WD_LIMIT);
@@ -526,7 +526,7 @@ START_TEST(a_queue_has_a_cap)
 	ck_assert(!wd_frames_waits(&frames));
 	/* A frame that is too large alone still goes. */
 	frame = wd_frame_init(1, 1);
-	frame.data = (uint8_t *)wd_memdup0("", 300);
+	frame.data = wd_calloc(300, 1);
 	frame.len = 300;
 	ck_assert_int_eq(wd_frames_put(&frames, &frame, NULL), WD_OK);
 	wd_frames_release(&frames);

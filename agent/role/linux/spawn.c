@@ -32,17 +32,20 @@ set_files(posix_spawn_file_actions_t *files, int socket)
 	return rc;
 }
 
-/* No signal blocked and none ignored but SIGPIPE, as every program of ours
- * has it. */
+/* What a terminal or a service manager sends to all processes of the service
+ * is for the observer: blocked from the first moment on, later ignored. */
 static int
 set_signals(posix_spawnattr_t *attributes)
 {
-	sigset_t none, all;
+	sigset_t blocked, all;
 	int rc;
 
-	(void)sigemptyset(&none);
+	(void)sigemptyset(&blocked);
+	(void)sigaddset(&blocked, SIGINT);
+	(void)sigaddset(&blocked, SIGTERM);
+	(void)sigaddset(&blocked, SIGHUP);
 	(void)sigfillset(&all);
-	rc = posix_spawnattr_setsigmask(attributes, &none);
+	rc = posix_spawnattr_setsigmask(attributes, &blocked);
 	if (rc == 0)
 		rc = posix_spawnattr_setsigdefault(attributes, &all);
 	if (rc == 0)
