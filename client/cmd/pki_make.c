@@ -92,8 +92,8 @@ wd_pki_init(const struct wd_pki_options *o)
 		st = make_ca(o, &folder, &err);
 	if (st != WD_OK)
 		return wd_pki_complain(o, &err);
-	say_made(&folder, "ca.key", "key");
-	say_made(&folder, "ca.crt", "CA");
+	say_made(&folder, "ca.key", "made");
+	say_made(&folder, "ca.crt", "made");
 	(void)fputs("Give ca.crt to every host and client. Whoever has ca.key "
 		    "can speak for all of them: keep it off the network.\n",
 	    stderr);
@@ -140,6 +140,21 @@ make_request(const struct wd_pki_names *names, enum wd_pki_role role,
 	return wd_pki_make_request(&pem, names, role, request, err);
 }
 
+/* Told on both sides, so that the CA can be sure whose request it has. */
+static enum wd_status
+say_key(const struct wd_buf *made, const char *name, struct wd_error *err)
+{
+	struct wd_pki_pem pem = { name, wd_buf_slice(made) };
+	struct wd_pki_request asked;
+	char text[WD_SHA256_TEXT_BYTES];
+	enum wd_status st = wd_pki_read_request(&pem, &asked, err);
+
+	if (st == WD_OK)
+		(void)printf(
+		    "key      %s\n", wd_sha256_text(&asked.key_sha256, text));
+	return st;
+}
+
 static enum wd_status
 request(const struct wd_pki_options *o, struct wd_pki_folder *folder,
     const char *key_name, const char *request_name,
@@ -156,6 +171,8 @@ request(const struct wd_pki_options *o, struct wd_pki_folder *folder,
 		st = wd_pki_must_be_free(folder, request_name, err);
 	if (st == WD_OK)
 		st = make_request(names, role_of(o), &key, &made, err);
+	if (st == WD_OK)
+		st = say_key(&made, request_name, err);
 	if (st != WD_OK)
 		return st;
 	return write_pair(folder, key_name, wd_buf_slice(&key), request_name,
@@ -181,8 +198,8 @@ wd_pki_request(const struct wd_pki_options *o)
 	st = request(o, &folder, key_name, request_name, &names, &err);
 	if (st != WD_OK)
 		return wd_pki_complain(o, &err);
-	say_made(&folder, key_name, "key");
-	say_made(&folder, request_name, "request");
+	say_made(&folder, key_name, "made");
+	say_made(&folder, request_name, "made");
 	(void)fprintf(stderr,
 	    "Take the request, not the key, to the CA: weightctl pki sign %s "
 	    "--role %s\n",
@@ -389,7 +406,7 @@ issue(struct wd_pki_home *home, const struct wd_pki_folder *out,
 	if (st != WD_OK)
 		wd_pki_remove(&issued, kept);
 	if (st == WD_OK)
-		say_made(out, key_name, "key");
+		say_made(out, key_name, "made");
 	if (st == WD_OK)
 		say_made(out, name, "made");
 	return st;

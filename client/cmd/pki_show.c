@@ -131,6 +131,54 @@ show_facts(const char *path, const struct wd_pki_pem *pem,
 	return is_valid && is_right;
 }
 
+/* ---- requests: what a CA would sign -------------------------------------- */
+
+static bool
+is_request(struct wd_slice text)
+{
+	static const char mark[] = "CERTIFICATE REQUEST-----";
+
+	return text.len > 0 &&
+	    memmem(text.data, text.len, mark, sizeof(mark) - 1) != NULL;
+}
+
+static const char *
+role_words(unsigned roles)
+{
+	if (roles == (WD_PKI_HOST | WD_PKI_CLIENT))
+		return "host and client";
+	if (roles == 0)
+		return "no role";
+	return wd_pki_role_name((enum wd_pki_role)roles);
+}
+
+static int
+show_request(const struct wd_pki_options *o, const struct wd_pki_pem *pem)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf names = { .data = NULL };
+	struct wd_pki_request asked;
+	char digest[WD_SHA256_TEXT_BYTES], shown[512];
+	struct wd_error err;
+
+	wd_error_init(&err);
+	if (wd_pki_read_request(pem, &asked, &err) != WD_OK)
+		return wd_pki_complain(o, &err);
+	wd_buf_init(&names, WD_PKI_PEM_BYTES);
+	(void)wd_pki_names_text(&asked.names, ", ", &names);
+	(void)printf("%s\n",
+	    wd_escape_short(shown, sizeof(shown), wd_slice_text(pem->name)));
+	(void)printf("  request  not signed yet\n");
+	(void)printf("  names    %s\n", wd_buf_string(&names));
+	(void)printf("  for      %s\n", role_words(asked.roles));
+	(void)printf(
+	    "  key      %s\n", wd_sha256_text(&asked.key_sha256, digest));
+	if (asked.ignored > 0)
+		(void)printf("  ignored  %s\n", asked.ignored_names);
+	return WD_EXIT_MATCH;
+}
+
+/* ---- each file ----------------------------------------------------------- */
+
 static int
 show_one(const struct wd_pki_options *o, const char *path)
 {
@@ -145,6 +193,8 @@ show_one(const struct wd_pki_options *o, const char *path)
 	wd_error_init(&err);
 	st = wd_pki_read_path(path, false, &bytes, &err);
 	pem.text = wd_buf_slice(&bytes);
+	if (st == WD_OK && is_request(pem.text))
+		return show_request(o, &pem);
 	if (st == WD_OK)
 		st = wd_pki_read_certificate(&pem, &facts, &err);
 	if (st != WD_OK)

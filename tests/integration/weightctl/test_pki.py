@@ -138,11 +138,17 @@ class Pki(Case):
     def test_the_key_stays_on_its_host(self):
         self.pki("init")
         os.mkdir(self.path("host"))
-        self.pki("request", "mac-3.lab", "--san", "10.0.0.3",
-                 cwd=self.path("host"))
+        asked = self.pki("request", "mac-3.lab", "--san", "10.0.0.3",
+                         cwd=self.path("host"))
+        key = re.search(r"key +(sha256:\w+)\n", asked.stdout).group(1)
         os.rename(self.path("host/mac-3.lab.csr"), self.path("r.csr"))
+        shown = self.pki("show", "r.csr").stdout
+        self.assertRegex(shown, r"names +DNS:mac-3.lab, IP:10.0.0.3\n")
+        self.assertRegex(shown, r"for +host\n")
+        self.assertIn(key, shown)
         done = self.pki("sign", "r.csr", "--san", "10.0.0.3", "--san",
                         "mac-3.lab")
+        self.assertIn(key, done.stdout)
         self.assertRegex(done.stdout, r"names +DNS:mac-3.lab, IP:10.0.0.3\n")
         self.assertRegex(done.stdout, r"role +host\n")
         self.assertIn("mac-3.lab.crt", done.stdout)
