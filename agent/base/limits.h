@@ -104,8 +104,9 @@
 
 /* client */
 #define WD_MAX_HOSTS 100000
-#define WD_MAX_LOOKUP_THREADS 16 /* each may hang for minutes */
-#define WD_MAX_CALL 65536        /* what an agent takes of one */
+#define WD_MAX_LOOKUP_THREADS 16    /* each may hang for minutes */
+#define WD_MAX_CALL 65536           /* what an agent takes of one */
+#define WD_MAX_IDLE_CONNECTIONS 256 /* each 40 KB, and a descriptor */
 #define WD_MAX_ANSWER_HEAD 16384
 #define WD_MAX_ANSWER_BODY (16UL << 20)
 #define WD_MAX_ANSWER_MEMORY (64UL << 20) /* made of one body */

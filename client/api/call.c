@@ -21,18 +21,12 @@
 void
 wd_api_call_free(struct wd_api_call *call)
 {
-	struct ssl_st *session;
-
 	wd_lookup_cancel(&call->lookup);
 	wd_dial_cancel(&call->dial);
 	if (call->timer != NULL)
 		event_free(call->timer);
-	if (call->stream != NULL) {
-		session = bufferevent_openssl_get_ssl(call->stream);
-		if (session != NULL)
-			wd_tls_goodbye(session);
-		bufferevent_free(call->stream);
-	}
+	if (call->stream != NULL)
+		wd_api_stream_close(call->stream);
 	wd_buf_release(&call->question);
 	wd_response_release(&call->response);
 	wd_free(call);
@@ -103,8 +97,12 @@ take_answer(struct wd_api_call *call)
 		WD_WIRE_ALLOW_UNKNOWN, WD_MAX_ANSWER_MEMORY, &message,
 		&err) != WD_OK)
 		fail(call, WD_API_PROTOCOL, err.message);
-	else
+	else {
+		if (call->response.keep_alive)
+			wd_api_idle_keep(
+			    call->loop, &call->agent, wd_steal(&call->stream));
 		wd_api_call_end(call, NULL, message);
+	}
 }
 
 /* ---- bytes --------------------------------------------------------------- */
@@ -172,8 +170,7 @@ send_question(struct wd_api_call *call)
 		"Content-Type: application/proto\r\n"
 		"Content-Length: %zu\r\n"
 		"Connect-Protocol-Version: 1\r\n"
-		"Connect-Timeout-Ms: %" PRId64 "\r\n"
-		"Connection: close\r\n\r\n",
+		"Connect-Timeout-Ms: %" PRId64 "\r\n\r\n",
 		call->method, call->shown, call->question.len,
 		time_for_agent_ms(call)) < 0 ||
 	    evbuffer_add(out, call->question.data, call->question.len) != 0)
@@ -271,12 +268,22 @@ fail_handshake(struct wd_api_call *call, unsigned long code)
 	fail(call, trouble_of(trouble), words);
 }
 
+static void dial_anew(struct wd_api_call *call);
+
 static void
 on_end(struct wd_api_call *call, short events)
 {
 	unsigned long code;
 	const char *alert;
-	enum wd_tls_end end = read_end(call->stream, &code, &alert);
+	enum wd_tls_end end;
+
+	/* A kept connection that the agent had closed: nothing was answered,
+	 * and every call of ours may be made again. */
+	if (call->is_reused && !wd_response_has_begun(&call->response)) {
+		dial_anew(call);
+		return;
+	}
+	end = read_end(call->stream, &code, &alert);
 
 	/* It hung up while we wrote; why may lie there, not read yet. */
 	if (end == WD_TLS_END_OTHER && (events & BEV_EVENT_WRITING) != 0) {
@@ -349,6 +356,15 @@ open_stream(struct wd_api_call *call, int fd, struct wd_error *err)
 }
 
 static void
+attach(struct wd_api_call *call)
+{
+	bufferevent_setcb(call->stream, on_readable, NULL, on_event, call);
+	/* What an agent sends is read only as fast as it is looked at. */
+	bufferevent_setwatermark(call->stream, EV_READ, 0, 65536);
+	(void)bufferevent_enable(call->stream, EV_READ | EV_WRITE);
+}
+
+static void
 on_dialled(void *ctx, int fd, const struct wd_api_fault *fault)
 {
 	struct wd_api_call *call = ctx;
@@ -370,10 +386,7 @@ on_dialled(void *ctx, int fd, const struct wd_api_fault *fault)
 		fail(call, WD_API_LOCAL, err.message);
 		return;
 	}
-	bufferevent_setcb(call->stream, on_readable, NULL, on_event, call);
-	/* What an agent sends is read only as fast as it is looked at. */
-	bufferevent_setwatermark(call->stream, EV_READ, 0, 65536);
-	(void)bufferevent_enable(call->stream, EV_READ | EV_WRITE);
+	attach(call);
 }
 
 static void
@@ -412,6 +425,24 @@ on_looked_up(void *ctx, int error, int os_errno, struct addrinfo *list)
 		fail(call, WD_API_LOCAL, err.message);
 }
 
+static bool
+start_lookup(struct wd_api_call *call)
+{
+	call->phase = WD_API_LOOKUP;
+	return wd_lookup_start(call->loop->lookups, call->agent.host,
+		   call->agent.port, on_looked_up, call, &call->lookup,
+		   NULL) == WD_OK;
+}
+
+static void
+dial_anew(struct wd_api_call *call)
+{
+	wd_api_stream_close(wd_steal(&call->stream));
+	call->is_reused = false;
+	if (!start_lookup(call))
+		fail(call, WD_API_LOCAL, "no memory or no thread for the call");
+}
+
 static void
 on_time(evutil_socket_t fd, short events, void *ctx)
 {
@@ -435,6 +466,19 @@ on_no_memory(evutil_socket_t fd, short events, void *ctx)
 	fail(ctx, WD_API_LOCAL, "no memory or no thread for the call");
 }
 
+static bool
+reuse(struct wd_api_call *call)
+{
+	if (call->taken == NULL)
+		call->stream = wd_api_idle_take(call->loop, &call->agent);
+	if (call->stream == NULL)
+		return false;
+	call->is_reused = true;
+	attach(call);
+	send_question(call);
+	return true;
+}
+
 void
 wd_api_call_begin(struct wd_api_call *call)
 {
@@ -444,11 +488,9 @@ wd_api_call_begin(struct wd_api_call *call)
 	struct timeval now = { 0, 0 };
 
 	call->deadline = wd_deadline_in(loop->clock, call->timeout_ms);
-	call->phase = WD_API_LOOKUP;
 	call->timer = evtimer_new(loop->base, on_time, call);
 	if (call->timer != NULL && event_add(call->timer, &wait) == 0 &&
-	    wd_lookup_start(loop->lookups, call->agent.host, call->agent.port,
-		on_looked_up, call, &call->lookup, NULL) == WD_OK)
+	    (reuse(call) || start_lookup(call)))
 		return;
 	if (event_base_once(
 		loop->base, -1, EV_TIMEOUT, on_no_memory, call, &now) != 0)

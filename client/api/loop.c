@@ -54,6 +54,7 @@ wd_api_loop_free(struct wd_api_loop **loop)
 		return;
 	free_list(gone->calls);
 	free_list(gone->queue);
+	wd_api_idle_close_all(gone);
 	wd_lookups_free(&gone->lookups);
 	if (gone->base != NULL) {
 		/* libevent frees what it has put off when it turns once. */

@@ -11,6 +11,14 @@
 struct bufferevent;
 struct event;
 
+/* A connection that has answered and may answer again. */
+struct wd_api_idle {
+	struct wd_api_idle *next;
+	struct wd_api_loop *loop;
+	struct wd_target agent;
+	struct bufferevent *stream;
+};
+
 struct wd_api_loop {
 	struct event_base *base;
 	struct wd_tls *tls;
@@ -21,6 +29,8 @@ struct wd_api_loop {
 	struct wd_api_call *calls; /* running */
 	struct wd_api_call *queue; /* waiting for their turn */
 	struct wd_api_call *queue_end;
+	struct wd_api_idle *idle;
+	unsigned idle_count;
 };
 
 struct wd_api_call {
@@ -38,6 +48,7 @@ struct wd_api_call {
 	struct wd_lookup *lookup;
 	struct wd_dial *dial;
 	struct bufferevent *stream;
+	bool is_reused; /* the stream has answered another call before */
 	struct wd_response response;
 	int *taken; /* wd_api_connect: where its connection goes; else NULL */
 	wd_api_done *done;
@@ -54,5 +65,22 @@ void wd_api_call_free(struct wd_api_call *call);
  * owner and frees it. `answer` goes to the owner. */
 void wd_api_call_end(struct wd_api_call *call, const struct wd_api_fault *fault,
     ProtobufCMessage *answer);
+
+/* ---- idle.c -------------------------------------------------------------- */
+
+/* Says goodbye as far as that goes without waiting, and frees. */
+void wd_api_stream_close(struct bufferevent *stream);
+
+/* Takes the stream and keeps it for a further call to that agent; closes it
+ * when there are enough. */
+void wd_api_idle_keep(struct wd_api_loop *loop, const struct wd_target *agent,
+    struct bufferevent *stream);
+
+/* A kept one, now the caller's, or NULL. The agent may have closed it already;
+ * that shows when it is used. */
+struct bufferevent *wd_api_idle_take(
+    struct wd_api_loop *loop, const struct wd_target *agent);
+
+void wd_api_idle_close_all(struct wd_api_loop *loop);
 
 #endif

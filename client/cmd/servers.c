@@ -29,7 +29,7 @@ struct options {
 static const char usage[] =
     "usage: weightctl servers HOST... [--netns ID|all] [--format text|json]\n"
     "           [--ca FILE] [--cert FILE] [--key FILE] [--agent-port N]\n"
-    "           [--timeout SECONDS]\n";
+    "           [--timeout SECONDS] [--at-once N]\n";
 
 static int
 complain(const struct wd_error *err)
@@ -60,6 +60,23 @@ add_host(struct options *o, const char *word, struct wd_error *err)
 	return st;
 }
 
+/* Each has a descriptor, of which a process has 1024 as a rule. */
+#define MOST_AT_ONCE 10000
+
+static enum wd_status
+set_at_once(struct options *o, const char *value, struct wd_error *err)
+{
+	uint64_t number = 0;
+
+	if (!wd_slice_number(wd_slice_text(value), 10, &number) ||
+	    number == 0 || number > MOST_AT_ONCE)
+		return wd_fail(err, WD_INVALID,
+		    "--at-once takes a number of hosts from 1 to %d",
+		    MOST_AT_ONCE);
+	o->session.at_once = (unsigned)number;
+	return WD_OK;
+}
+
 static enum wd_status
 set(struct options *o, const char *flag, const char *value,
     struct wd_error *err)
@@ -70,6 +87,8 @@ set(struct options *o, const char *flag, const char *value,
 		return wd_session_set(&o->session, flag, value, err);
 	if (strcmp(flag, "--format") == 0)
 		return wd_format_set(&o->as_json, value, err);
+	if (strcmp(flag, "--at-once") == 0)
+		return set_at_once(o, value, err);
 	if (strcmp(flag, "--netns") == 0)
 		return wd_netns_set(&o->netns, &o->all_namespaces, value, err);
 	return wd_fail(err, WD_INVALID, "%s is no option of servers",

@@ -101,7 +101,8 @@ enum wd_status
 wd_session_open(const struct wd_session_options *options,
     struct wd_session *session, struct wd_error *err)
 {
-	struct wd_api_options api = { .clock = &wd_clock_system };
+	struct wd_api_options api = { .clock = &wd_clock_system,
+		.most_at_once = options->at_once };
 	enum wd_status st;
 
 	*session = (struct wd_session){ NULL, NULL };

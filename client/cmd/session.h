@@ -15,6 +15,7 @@ struct wd_session_options {
 	struct wd_credentials credentials;
 	uint16_t agent_port; /* 0: the usual */
 	int64_t timeout_ms;  /* 0: the verb's own */
+	unsigned at_once;    /* hosts that are asked at once; 0: the usual */
 };
 
 struct wd_session {

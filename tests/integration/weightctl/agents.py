@@ -10,7 +10,8 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(
     os.path.abspath(__file__)), "..", "server"))
-from lab import Authority, Lab, Server, context, dial  # noqa: E402,F401
+from lab import (Authority, Lab, Server, context, dial,  # noqa: E402,F401
+                 request, secure, send)
 
 WEIGHTCTL = os.path.join(os.environ["WD_BUILD"], "client/weightctl")
 
@@ -58,13 +59,13 @@ class Agent:
         self.thread.join(60)
 
 
-def read_request(stream):
-    """(head, body) of one request."""
+def read_message(stream):
+    """(head, body) of one request or answer."""
     text = b""
     while b"\r\n\r\n" not in text:
         part = stream.recv(65536)
         if not part:
-            raise OSError("no request")
+            raise OSError("no message")
         text += part
     head, body = text.split(b"\r\n\r\n", 1)
     length = 0
@@ -79,7 +80,7 @@ def read_request(stream):
 def says(*parts):
     """Reads the question and says these bytes."""
     def speak(stream):
-        read_request(stream)
+        read_message(stream)
         for part in parts:
             stream.sendall(part)
     return speak
@@ -122,9 +123,10 @@ def changed(body, number, content):
 
 
 def passes_on(server, lab, change=lambda body: body, during=lambda: None):
-    """Passes the question on to the real server, changed on its way."""
+    """Passes the question on to the real server, changed on its way, and
+    hangs up after the answer, which promises more."""
     def speak(stream):
-        head, body = read_request(stream)
+        head, body = read_message(stream)
         body = change(body)
         during()
         lines = [line for line in head.split(b"\r\n")
@@ -133,11 +135,7 @@ def passes_on(server, lab, change=lambda body: body, during=lambda: None):
         with context(lab, lab.worker).wrap_socket(
                 dial(server.port), server_hostname="localhost") as real:
             real.sendall(b"\r\n".join(lines) + body)
-            while True:
-                part = real.recv(65536)
-                if not part:
-                    return
-                stream.sendall(part)
+            stream.sendall(b"".join(read_message(real)))
     return speak
 
 

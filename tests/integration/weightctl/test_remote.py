@@ -8,7 +8,8 @@ import subprocess
 import threading
 import unittest
 
-from agents import Agent, Lab, Server, changed, passes_on, run
+from agents import (Agent, Lab, Server, changed, passes_on, request, run,
+                    secure, send)
 
 MKBUNDLE = os.path.join(os.environ["WD_BUILD"], "tests/support/wd-mkbundle")
 
@@ -93,8 +94,31 @@ class Servers(Case):
                     self.run_it("servers", ["127.0.0.1", "127.0.0.2"],
                                 one.port)
 
+    def test_a_connection_serves_again(self):
+        with Server(self.lab) as server:
+            self.run_it("servers", ["127.0.0.1"] * 5, server.port, "--at-once",
+                        "1")
+            with secure(server) as stream:
+                page = send(stream, request("GET", "/metrics")).body.decode()
+            # That of the page, and one for all five.
+            self.assertRegex(page, r'(?m)^weightd_handshakes_total\{result='
+                                   r'"ok"\} 2$')
+            self.assertEqual(server.number("asked"), 5)
+            # And for nobody else.
+            done = self.run_it("servers", ["127.0.0.1", "127.0.0.3"],
+                               server.port, "--at-once", "1", code=3)
+            self.assertEqual(done.stdout.count("RESIDENT"), 1)
+
+    def test_a_connection_that_was_closed_is_made_anew(self):
+        """The agent says that it goes on, and hangs up after each answer."""
+        with Server(self.lab) as server, Agent(
+                passes_on(server, self.lab), self.lab.server) as agent:
+            done = self.run_it("servers", ["127.0.0.1"] * 5, agent.port,
+                               "--at-once", "1")
+            self.assertEqual(done.stdout.count("RESIDENT"), 5)
+
     def test_usage(self):
-        for words in ([], [""], ["h:80"], ["h", "--netns", "x"],
+        for words in ([], [""], ["h", "--at-once", "0"], ["h:80"], ["h", "--netns", "x"],
                       ["h", "--params", "5"], ["h", "--format", "xml"],
                       ["h", "--netns"]):
             done = self.run_it("servers", words, 1, code=2)
