@@ -350,14 +350,14 @@ class Failures(Case):
                 pass
         with Agent(silent) as agent:
             self.unreachable("timeout", "of the TLS handshake", agent.port,
-                             "--timeout", "1")
+                             "--timeout", "8")
         with Agent(silent, self.lab.server) as agent:
             self.unreachable("timeout", "of waiting for the answer", agent.port,
-                             "--timeout", "1")
+                             "--timeout", "8")
         # The agent's own end comes before ours.
         with Server(self.lab) as server:
             self.unreachable("agent_failed", "deadline_exceeded", server.port,
-                             "--timeout", "1", target="127.0.0.1:1")
+                             "--timeout", "8", target="127.0.0.1:1")
 
     def test_what_agents_refuse(self):
         with Server(self.lab, "work_per_minute=1") as server:

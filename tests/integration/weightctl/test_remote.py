@@ -55,7 +55,7 @@ class Servers(Case):
                 ("127.0.0.2", server.port)):
             done = self.run_it("servers", ["127.0.0.2", "127.0.0.1",
                                            "127.0.0.3"],
-                               server.port, "--timeout", "1", code=3)
+                               server.port, "--timeout", "12", code=3)
             self.assertRegex(done.stdout, r"(?m)^127.0.0.1 +127.0.0.1:8081 ")
             self.assertRegex(done.stdout, r"(?m)^127.0.0.2: UNREACHABLE: "
                                           r"timeout: .*TLS handshake")
