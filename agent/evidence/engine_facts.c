@@ -88,6 +88,27 @@ keep_common(struct wd_run_settings *all, const struct wd_run_settings *more)
 	return agreed && all->count == more->count;
 }
 
+static bool
+is_set(const struct wd_run_settings *settings, const char *key, const char *to)
+{
+	const struct wd_run_setting *found = find_setting(settings, key);
+
+	return found != NULL && strcmp(found->value, to) == 0;
+}
+
+enum wd_tristate
+wd_group_copies(const struct wd_group *group)
+{
+	/* Tensors that were moved elsewhere by hand may be copies too, and an
+	 * option that is not known may do the same. */
+	return group->engine_asked && group->may_repack &&
+		group->run.complete &&
+		is_set(&group->run, "run.repack", "off") &&
+		find_setting(&group->run, "run.override_tensor") == NULL ?
+	    WD_NO :
+	    WD_NOT_KNOWN;
+}
+
 static enum wd_status
 take_settings(struct wd_group *group, const struct wd_process *process,
     bool first, struct wd_error *err)
@@ -141,6 +162,8 @@ take_facts(struct wd_group *group, const struct wd_process *p, bool first)
 	    wd_engine_updatable_without_files(p, NULL));
 	group->maps_drafts =
 	    (first || group->maps_drafts) && wd_engine_maps_drafts(p);
+	group->may_repack =
+	    (first || group->may_repack) && wd_engine_may_repack(p);
 }
 
 enum wd_status

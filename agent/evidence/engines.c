@@ -177,6 +177,14 @@ wd_engine_is_proxy(const struct wd_recognition *recognition)
 }
 
 bool
+wd_engine_passes_on(const struct wd_recognition *recognition)
+{
+	return recognition->engine != NULL &&
+	    (recognition->engine->kind == WD_ENGINE_PROXY ||
+		recognition->engine->kind == WD_ENGINE_ROUTER);
+}
+
+bool
 wd_engine_port_is_internal(
     const struct wd_recognition *parent, const struct wd_recognition *child)
 {
@@ -358,4 +366,12 @@ wd_engine_maps_drafts(const struct wd_process *process)
 	struct wd_recognition found = wd_engine_recognise(process);
 
 	return found.how == WD_ENGINE_BY_PROGRAM && found.engine->maps_drafts;
+}
+
+bool
+wd_engine_may_repack(const struct wd_process *process)
+{
+	struct wd_recognition found = wd_engine_recognise(process);
+
+	return found.how == WD_ENGINE_BY_PROGRAM && found.engine->may_repack;
 }

@@ -26,8 +26,9 @@
  *
  * By program too, only a command line and an environment that were read
  * completely, and over which no title was written, support a WD_NO. A program
- * mark wins over every word. What the table calls a proxy is one by name;
- * weights that it holds count all the same.
+ * mark wins over every word. What the table calls a proxy or a router is a
+ * forwarder by name: weights that it holds are shown, and prove nothing, since
+ * a request may just as well be answered behind it.
  *
  * Claims and settings are what the words say, under either recognition: they
  * are shown and compared, and are never evidence that a file was loaded.
@@ -75,6 +76,7 @@ struct wd_engine {
 	 * option that is not there was not set. Else an absence says nothing:
 	 * a library is told in code, a router takes more than it lists. */
 	bool options_whole;
+	bool may_repack;  /* run.repack off: it computes from its mapping */
 	bool maps_drafts; /* a draft model is mapped when it is in use */
 	enum wd_tristate updatable, partial, mutable; /* when no rule says YES
 						       */
@@ -95,6 +97,10 @@ bool wd_engine_is_own_server(const struct wd_recognition *child);
 
 /* Whether it only passes traffic on. By program only. */
 bool wd_engine_is_proxy(const struct wd_recognition *recognition);
+
+/* Whether it is known to pass requests on, whatever it holds besides: a proxy
+ * or a router. By words too, since it makes an answer more careful only. */
+bool wd_engine_passes_on(const struct wd_recognition *recognition);
 
 /* Whether the child's port stays within the group although the parent
  * connects to it. Both must be of one family and known by program. */
@@ -129,6 +135,11 @@ enum wd_tristate wd_engine_sleeps(
 /* Whether the engine maps a draft model if, and only if, it uses one, as it
  * maps its model. By program only. */
 bool wd_engine_maps_drafts(const struct wd_process *process);
+
+/* Whether the engine computes from its mapping alone once run.repack is off and
+ * no device is in use: else tensors may be copies that it made at load. By
+ * program only. */
+bool wd_engine_may_repack(const struct wd_process *process);
 
 /* ---- claims ------------------------------------------------------------- */
 

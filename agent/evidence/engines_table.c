@@ -10,7 +10,8 @@
 const struct wd_engine wd_engines[WD_ID_COUNT] = {
 	[WD_ID_LLAMA] = { "llama-server", "llama.cpp", WD_ENGINE_SERVER,
 	    .own_server = true, .underscores = true, .maps_drafts = true,
-	    .options_whole = true, .options = wd_llama_options },
+	    .may_repack = true, .options_whole = true,
+	    .options = wd_llama_options },
 	/* Without a model it starts one llama-server for each model that is
 	 * asked for (tools/server/README.md, "Using multiple models"). */
 	[WD_ID_LLAMA_ROUTER] = { "llama-server router", "llama.cpp",

@@ -401,6 +401,16 @@ changed_since(const struct wd_look *look, const struct wd_model *model,
 	    wd_sha256_equal(&before.sha256, &bf->sha256));
 }
 
+/* Only the ctime moved, and the file's last name was taken away, which moves
+ * it: nobody wrote, unless the times were set back and the file removed. */
+static bool
+only_removed(const struct wd_look *look, const struct wd_file_state *state,
+    int64_t start)
+{
+	return state->links == 0 && state->trusted_times &&
+	    state->mtime_ns <= start + look->host.tick_ns;
+}
+
 static bool
 is_hollow(const struct wd_file_state *state)
 {
@@ -444,6 +454,8 @@ grade_weights(struct wd_look *look, struct wd_group *group,
 	file->incomplete = !facts.whole || is_hollow(&file->state);
 	file->changed = file->fd >= 0 && file->held != WD_NONE &&
 	    changed_since(look, model, file, start_ns);
+	file->removed =
+	    file->changed && only_removed(look, &file->state, start_ns);
 	return WD_OK;
 }
 

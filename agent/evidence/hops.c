@@ -2,8 +2,10 @@
  * Forwarders: where a group that holds no weights passes traffic on to. Its
  * next hops are children that serve for themselves and connections from its
  * processes; each is followed to the processes that listen there, which get a
- * proof of their own.
+ * proof of their own. Of a group that holds a model the connections are shown
+ * and not followed, unless its program is known to pass requests on.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "evidence/address.h"
+#include "evidence/blind.h"
 #include "evidence/hops.h"
 
 /* Idle upstream connections vanish within seconds and new ones come with each
@@ -22,6 +25,8 @@
 #define MAX_DEPTH 4
 #define MAX_HOPS 256
 
+#define NO_MEMORY "hops: out of memory"
+
 bool
 wd_look_is_proxy(const struct wd_look *look, const struct wd_group *group)
 {
@@ -32,6 +37,21 @@ wd_look_is_proxy(const struct wd_look *look, const struct wd_group *group)
 		struct wd_recognition found = wd_engine_recognise(&m->process);
 
 		if (m->role == WD_MEMBER_OWNER && wd_engine_is_proxy(&found))
+			return true;
+	}
+	return false;
+}
+
+bool
+wd_look_passes_on(const struct wd_look *look, const struct wd_group *group)
+{
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+		struct wd_recognition found = wd_engine_recognise(&m->process);
+
+		if (m->role == WD_MEMBER_OWNER && wd_engine_passes_on(&found))
 			return true;
 	}
 	return false;
@@ -296,7 +316,7 @@ group_of_peer(
 		return WD_OK;
 	owner = wd_calloc(1, sizeof(*owner));
 	if (owner == NULL)
-		return wd_fail(err, WD_NOMEM, "hops: out of memory");
+		return wd_fail(err, WD_NOMEM, NO_MEMORY);
 	*owner = peer;
 	return wd_look_group_of(look, owner, 1, index, err);
 }
@@ -317,7 +337,7 @@ find_behind(struct wd_look *look, const struct wd_hop *hop, size_t *index,
 	*index = WD_NONE;
 	at.items = wd_calloc(look->all.count, sizeof(*at.items));
 	if (at.items == NULL)
-		return wd_fail(err, WD_NOMEM, "hops: out of memory");
+		return wd_fail(err, WD_NOMEM, NO_MEMORY);
 	for (i = 0; i < look->all.count; i++)
 		if (look->all.items[i].netns == hop->netns &&
 		    look->all.items[i].port == hop->port)
@@ -369,20 +389,93 @@ follow(struct wd_look *look, size_t group, struct wd_error *err)
 	return st;
 }
 
+/* ---- who holds a model, and passes on besides ------------------------------
+ */
+
+/* Work that a glance is worth, in comparisons. */
+#define MAX_GLANCE 10000000
+
+/* One moment of one member's connections; accepted ones are left out before
+ * anything else, as a server has many. */
+static enum wd_status
+glance_at(struct wd_look *look, struct wd_group *group,
+    const struct wd_member *m, const struct wd_connections *rows)
+{
+	enum wd_status st = WD_OK;
+	size_t i;
+
+	if (rows->count > 0 &&
+	    m->descriptors.count + look->all.count > MAX_GLANCE / rows->count)
+		return WD_OK;
+	for (i = 0; i < rows->count && st == WD_OK; i++)
+		if (rows->items[i].inode != 0 &&
+		    wd_has_socket(&m->descriptors, rows->items[i].inode))
+			st = take_row(
+			    look, group, m->pid, rows, &rows->items[i]);
+	return st;
+}
+
+static enum wd_status
+blind_gateway(struct wd_look *look, const struct wd_group *group, size_t before)
+{
+	char what[96];
+
+	if (group->hop_count == before)
+		return WD_OK;
+	(void)snprintf(what, sizeof(what),
+	    "requests that process %d may pass on",
+	    (int)group->hops[before].pid);
+	return wd_blinds_add(&look->other_blinds, WD_UNSUPPORTED,
+	    group->hops[before].pid,
+	    "ask the ports that it is connected to as well", what,
+	    "it holds a model, and is connected to other servers, which may "
+	    "answer for it");
+}
+
+/* Whoever holds a model is asked for that one. That it is a client of others
+ * as well is shown, and not followed: most are, of databases and such. */
+static enum wd_status
+glance_beyond(struct wd_look *look, struct wd_group *group)
+{
+	size_t i, before = group->hop_count;
+	enum wd_status st = WD_OK;
+
+	for (i = 0; i < group->member_count && st == WD_OK; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+		struct wd_connections rows;
+
+		if (!m->candidate || m->role == WD_MEMBER_TIED)
+			continue;
+		memset(&rows, 0, sizeof(rows));
+		st = wd_host_connections(look->with->host, m->process.netns,
+		    look->deadline, &rows, NULL);
+		if (st == WD_OK)
+			st = glance_at(look, group, m, &rows);
+		else if (st != WD_NOMEM)
+			st = WD_OK;
+		wd_connections_release(&rows);
+	}
+	return st == WD_OK ? blind_gateway(look, group, before) : st;
+}
+
 enum wd_status
 wd_look_hops(struct wd_look *look, size_t index, struct wd_error *err)
 {
 	struct wd_group *group = &look->groups[index];
 	enum wd_status st;
 
-	if (group->orphan_weights || wd_group_may_hold_model(group))
+	if (group->orphan_weights)
 		return WD_OK;
+	if (wd_group_may_hold_model(group) && !wd_look_passes_on(look, group)) {
+		st = glance_beyond(look, group);
+		return st == WD_OK ? st : wd_fail(err, st, NO_MEMORY);
+	}
 	group->checked_routes = true;
 	st = wd_look_published(look, group);
 	if (st == WD_OK)
 		st = sample(look, group);
 	if (st != WD_OK)
-		return wd_fail(err, st, "hops: out of memory");
+		return wd_fail(err, st, NO_MEMORY);
 	if (group->depth >= MAX_DEPTH) {
 		group->checked_routes = group->hop_count == 0;
 		return WD_OK;

@@ -151,6 +151,7 @@ struct wd_model_file {
 	Weightd__V1__Grade grade;
 	bool deleted, replaced, changed, modified, incomplete;
 	bool blind;      /* it is held, and the object could not be opened */
+	bool removed;    /* `changed`, and that it was removed explains it */
 	bool asleep;     /* nobody holds it, and its engine sleeps */
 	bool path_known; /* what its path leads to was looked at */
 	struct wd_file path_file; /* that, when replaced; else no file */
@@ -250,6 +251,7 @@ struct wd_group {
 	const char *partial_reason, *partial_engine;
 	const char *sleeps_engine;
 	bool maps_drafts; /* every member that counts does */
+	bool may_repack;  /* likewise */
 	struct wd_run_settings run;
 };
 
@@ -413,10 +415,16 @@ bool wd_look_may_be_left_over(
 enum wd_status wd_look_children(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
 
-/* hops.c: where a group that holds no weights passes traffic on to, each hop
- * resolved to its own group, which is appended to groups. Errors: WD_NOMEM. */
+/* hops.c: where a group that holds no weights, or is known to pass requests on,
+ * does so, each hop resolved to its own group, which is appended to groups; of
+ * others the connections as they are at this moment. Errors: WD_NOMEM. */
 enum wd_status wd_look_hops(
     struct wd_look *look, size_t group, struct wd_error *err) WD_MUST_CHECK;
+
+/* hops.c: whether an owner is known to pass requests on, whatever else it
+ * does. */
+bool wd_look_passes_on(
+    const struct wd_look *look, const struct wd_group *group);
 
 /* hops.c: whether an owner is known to pass traffic on and do nothing else. */
 bool wd_look_is_proxy(const struct wd_look *look, const struct wd_group *group);
@@ -500,6 +508,10 @@ enum wd_status wd_look_names(struct wd_look *look, struct wd_group *group,
 /* models.c */
 enum wd_status wd_look_models(struct wd_look *look, struct wd_group *group,
     struct wd_error *err) WD_MUST_CHECK;
+
+/* engine_facts.c: whether what computes may be copies of tensors that the
+ * engine made at load: WD_NO, or WD_NOT_KNOWN. */
+enum wd_tristate wd_group_copies(const struct wd_group *group);
 
 /* engine_facts.c: what the engine table says of the members that own the port
  * or hold weights. Errors: WD_NOMEM. */

@@ -256,14 +256,16 @@ say_hops(struct wd_build *b, const struct wd_look *look,
 	}
 }
 
-/* Passes traffic on: it holds no model, and goes somewhere else or is known by
- * its program to do nothing else. Whoever has room for one on a device may
- * answer by itself, wherever else it talks to. */
+/* Passes traffic on: it is known by its program to do so, whatever it holds;
+ * or it holds no model, and goes somewhere else. Whoever has room for one on a
+ * device may answer by itself, wherever else it talks to. */
 static bool
 is_forwarder(const struct wd_look *look, const struct wd_group *group)
 {
-	if (group->orphan_weights || wd_group_may_hold_model(group))
+	if (group->orphan_weights)
 		return false;
+	if (wd_group_may_hold_model(group))
+		return wd_look_passes_on(look, group);
 	if (wd_look_is_proxy(look, group))
 		return true;
 	return group->hop_count > 0 &&

@@ -379,6 +379,22 @@ say_model_checks(struct wd_build *b, const struct wd_model *model,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(SETTINGS_STALE));
 }
 
+/* Every file that changed since it was loaded was only removed: what was copied
+ * of it then are the bytes of now. */
+static bool
+was_only_removed(const struct wd_model *model)
+{
+	bool removed = false;
+	size_t i;
+
+	for (i = 0; i < model->file_count; i++) {
+		if (model->files[i].changed && !model->files[i].removed)
+			return false;
+		removed |= model->files[i].removed;
+	}
+	return removed;
+}
+
 void
 wd_say_candidate(struct wd_build *b, const struct wd_look *look,
     const struct wd_group *group, const struct wd_model *model,
@@ -399,6 +415,8 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 	if (model->kind != WD_KIND_MODEL)
 		out->in_use = wd_say_tristate(model->in_use);
 	out->device_memory = wd_say_tristate(wd_group_on_device(look, group));
+	out->memory_copies = wd_say_tristate(
+	    was_only_removed(model) ? WD_NO : wd_group_copies(group));
 	for (i = 0; i < model->file_count && b->status == WD_OK; i++) {
 		const struct wd_model_file *file = &model->files[i];
 		Weightd__V1__FileEvidence *evidence;

@@ -267,6 +267,15 @@ may_compute_elsewhere(const struct asked *asked)
 	return asked->unit->model->device_memory != WD_SEEN(NO);
 }
 
+/* Or a copy that was made at load in the process's own memory: the old bytes,
+ * repacked. */
+static bool
+may_compute_from_copies(const struct asked *asked)
+{
+	return may_compute_elsewhere(asked) ||
+	    asked->unit->model->memory_copies != WD_SEEN(NO);
+}
+
 static bool
 is_updatable(const struct asked *asked)
 {
@@ -340,7 +349,7 @@ static bool
 is_changed(const struct asked *asked)
 {
 	return wd_unit_has_flag(asked->unit, WD_FLAG(CHANGED_SINCE_LOAD)) &&
-	    (may_compute_elsewhere(asked) || !is_change_harmless(asked));
+	    (may_compute_from_copies(asked) || !is_change_harmless(asked));
 }
 
 static bool
@@ -387,7 +396,8 @@ static const struct clause {
 	{ is_changed,
 	    "CHANGED_SINCE_LOAD: the file changed after it was loaded; "
 	    "restart the server, or pin the content digest of wholly mapped "
-	    "weights that no device has a copy of" },
+	    "weights of which neither a device nor the engine (llama-server "
+	    "--no-repack) has a copy" },
 	{ is_stale,
 	    "SETTINGS_STALE: a settings file is newer than the process, so "
 	    "the pinned value may not be what runs; restart the server" },

@@ -256,6 +256,7 @@ make_candidate(
 	candidate->mapped_wholly = 1;
 	candidate->on_overlay = SEEN(NO);
 	candidate->device_memory = SEEN(NO);
+	candidate->memory_copies = SEEN(NO);
 	fill_evidence(candidate);
 	for (i = 0; i < group->n_pids; i++)
 		WD_BUILD_PUSH(&build, candidate, pids, group->pids[i]);

@@ -331,10 +331,94 @@ END_TEST
 
 /* ---- overwritten after the start ----------------------------------------- */
 
+static void
+run_llama(const char *argv)
+{
+	scene_put(&s, "/processes/100/exe/path", "'/usr/bin/llama-server'");
+	scene_put(&s, "/processes/100/argv", argv);
+}
+
+/* Engines repack tensors when they load them (llama.cpp: Q4_K and others on a
+ * CPU): the file was written over, the mapping shows the new bytes, and the
+ * copies have the old ones. What is mapped proves nothing then, unless the
+ * engine is known to make no copies. */
+START_TEST(overwritten_under_repacked_copies)
+{
+	static const char *const repacks[] = {
+		"['llama-server', '-m', '/m/m.gguf']",
+		"['llama-server', '-m', '/m/m.gguf', '--no-repack', "
+		"'--repack']",
+		"['llama-server', '-m', '/m/m.gguf', '-nr', '-ot', 'a=CPU']",
+		"['llama-server', '-m', '/m/m.gguf', '-nr', '-ot', 'a=b', "
+		"'-ot', "
+		"'c=d']",
+	};
+	size_t i;
+
+	scene_put_int(
+	    &s, "/files/m.gguf/ctime_ns", SCENE_START + WD_NS_PER_SECOND);
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+	s.digests = WD_DIGEST_FRESH;
+	for (i = 0; i < WD_COUNT(repacks); i++) {
+		run_llama(repacks[i]);
+		scene_ask(&s);
+		ck_assert_int_eq(s.all->grade, GRADE(RESIDENT));
+		ck_assert_int_eq(
+		    scene_model(&s, 0)->memory_copies, SEEN(UNSPECIFIED));
+		ck_assert_int_eq(
+		    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+	}
+	run_llama("['llama-server', '-m', '/m/m.gguf', '-nr']");
+	scene_ask(&s);
+	ck_assert_int_eq(scene_model(&s, 0)->memory_copies, SEEN(NO));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+	/* Words are no program. */
+	scene_put(&s, "/processes/100/exe/path", "'/opt/unknown'");
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+/* B4, B7: the last name of the file was taken away, which moves its ctime;
+ * copies that were made of it before are of the same bytes. Not when it was
+ * written to as well, nor while it has a name, nor on a file system whose times
+ * say nothing. */
+START_TEST(removed_under_repacked_copies)
+{
+	s.digests = WD_DIGEST_FRESH;
+	scene_put_int(
+	    &s, "/files/m.gguf/ctime_ns", SCENE_START + WD_NS_PER_SECOND);
+	scene_put(&s, "/files/m.gguf/links", "0");
+	scene_ask(&s);
+	ck_assert(HAS_FLAG(scene_model(&s, 0), CHANGED_SINCE_LOAD));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+	ck_assert_int_eq(scene_verdict(&s, NULL, NULL), VERDICT(UNVERIFIABLE));
+	scene_put(&s, "/files/m.gguf/links", "1");
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+	scene_put(&s, "/files/m.gguf/links", "0");
+	scene_put(&s, "/files/m.gguf/trusted_times", "false");
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+	scene_put(&s, "/files/m.gguf/trusted_times", "true");
+	scene_put_int(
+	    &s, "/files/m.gguf/mtime_ns", SCENE_START + WD_NS_PER_SECOND);
+	scene_ask(&s);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
 /* Only the digest of what is mapped now, pinned, is stronger than the doubt
  * about what was loaded. */
 START_TEST(overwritten_in_place)
 {
+	run_llama("['llama-server', '-m', '/m/m.gguf', '--no-repack']");
 	scene_put_int(
 	    &s, "/files/m.gguf/ctime_ns", SCENE_START + WD_NS_PER_SECOND);
 	scene_ask(&s);
@@ -361,5 +445,7 @@ WD_SUITE_BEGIN("evidence attacks")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_LOOP(no_false_match, attacks);
 WD_TEST(the_right_file_matches);
+WD_TEST(overwritten_under_repacked_copies);
+WD_TEST(removed_under_repacked_copies);
 WD_TEST(overwritten_in_place);
 WD_SUITE_END

@@ -370,6 +370,9 @@ START_TEST(a_changed_file_and_a_copy_on_a_device)
 	uint32_t line = 0;
 
 	s.digests = WD_DIGEST_FRESH;
+	scene_put(&s, "/processes/100/exe/path", "'/usr/bin/llama-server'");
+	scene_put(&s, "/processes/100/argv",
+	    "['llama-server', '-m', '/m/m.gguf', '--no-repack']");
 	change_file();
 	scene_ask(&s);
 	ck_assert(HAS_FLAG(scene_model(&s, 0), CHANGED_SINCE_LOAD));

@@ -212,6 +212,96 @@ START_TEST(an_unknown_program_has_no_unix_hops)
 }
 END_TEST
 
+/* ---- a model of its own, and requests that go elsewhere --------------------
+ */
+
+static void
+has_a_model(const char *program)
+{
+	scene_put(&s, "/processes/100/exe/path", program);
+	scene_put(
+	    &s, "/processes/100/argv", "['gateway', '--model', '/m/m.gguf']");
+	scene_map(&s, 100, "m.gguf", "/m/m.gguf");
+	connection();
+}
+
+static const char *const passing[] = { "'/usr/sbin/nginx'",
+	"'/usr/bin/haproxy'", "'/usr/bin/llama-swap'", "'/usr/bin/ollama'",
+	"'/usr/bin/local-ai'" };
+
+/* D8: a gateway with a small model in its own memory. What it holds is shown,
+ * and does not say who answers. */
+START_TEST(a_known_gateway_with_a_model)
+{
+	uint32_t line = 0;
+
+	has_a_model(passing[_i]);
+	scene_ask(&s);
+	ck_assert_int_eq(s.all->grade, GRADE(RESIDENT));
+	ck_assert(HAS_FLAG(scene_group(&s, 0), FORWARDER));
+	ck_assert_uint_eq(scene_group(&s, 0)->n_hops, 1);
+	ck_assert_uint_eq(scene_group(&s, 0)->hops[0]->port, 9000);
+	ck_assert_uint_eq(s.all->n_behind, 1);
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", &line), VERDICT(UNVERIFIABLE));
+	ck_assert_uint_eq(line, 8);
+	ck_assert_int_eq(scene_verdict(&s, NULL, NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+/* Words are enough to be careful. */
+START_TEST(a_gateway_by_words_with_a_model)
+{
+	has_a_model("'/usr/bin/python3'");
+	scene_put(&s, "/processes/100/argv",
+	    "['python3', '/usr/bin/litellm', '--model', '/m/m.gguf']");
+	scene_ask(&s);
+	ck_assert(HAS_FLAG(scene_group(&s, 0), FORWARDER));
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+/* Of a program that nobody knows it is shown, and does not decide. */
+START_TEST(an_unknown_gateway_with_a_model)
+{
+	has_a_model("'/opt/gateway'");
+	scene_ask(&s);
+	ck_assert(!HAS_FLAG(scene_group(&s, 0), FORWARDER));
+	ck_assert_uint_eq(scene_group(&s, 0)->n_hops, 1);
+	ck_assert_uint_eq(scene_group(&s, 0)->hops[0]->port, 9000);
+	ck_assert_uint_eq(s.all->n_behind, 0);
+	ck_assert(scene_blind(&s, SCOPE(OTHER), "may pass on"));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* Clients that it accepted are no servers. */
+START_TEST(a_server_with_clients_passes_nothing_on)
+{
+	scene_put(&s, "/processes/100/exe/path", "'/opt/server'");
+	scene_map(&s, 100, "m.gguf", "/m/m.gguf");
+	scene_socket(&s, 100, 14, 90);
+	scene_put(&s, "/connections/items/-",
+	    "{'inode': 90, 'local': '127.0.0.1', 'remote': '127.0.0.1',"
+	    " 'local_port': 8080, 'remote_port': 40000}");
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_hops, 0);
+	ck_assert(!scene_blind(&s, SCOPE(OTHER), "may pass on"));
+}
+END_TEST
+
+/* Connections of somebody else are none of ours. */
+START_TEST(a_server_beside_a_client)
+{
+	has_a_model("'/opt/server'");
+	scene_put(&s, "/connections/items/0/inode", "9999");
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_hops, 0);
+	ck_assert(!scene_blind(&s, SCOPE(OTHER), "may pass on"));
+}
+END_TEST
+
 WD_SUITE_BEGIN("evidence hops")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(a_unix_socket_leads_to_a_worker);
@@ -224,4 +314,9 @@ WD_TEST(an_owner_of_the_other_end_that_was_not_seen);
 WD_TEST(whoever_listens_there_was_not_seen);
 WD_TEST(too_many_unix_sockets);
 WD_TEST(an_unknown_program_has_no_unix_hops);
+WD_LOOP(a_known_gateway_with_a_model, passing);
+WD_TEST(a_gateway_by_words_with_a_model);
+WD_TEST(an_unknown_gateway_with_a_model);
+WD_TEST(a_server_with_clients_passes_nothing_on);
+WD_TEST(a_server_beside_a_client);
 WD_SUITE_END

@@ -33,7 +33,7 @@ struct world {
 	bool is_bad; /* some clause of lines 1 to 8 forbids a MATCH */
 	Weightd__V1__Grade grade, least;
 	bool has_changed, has_stale, is_mutable, is_mapped_wholly;
-	bool on_overlay, on_device, is_mapped_object;
+	bool on_overlay, on_device, is_copied, is_mapped_object;
 	Weightd__V1__Tristate read_since, updatable;
 	Weightd__V1__DigestState digest_state;
 	bool pins_digest, digest_equals;
@@ -150,6 +150,9 @@ draw_evidence(struct world *w, Weightd__V1__Attestation *all)
 	model->device_memory =
 	    rarely(4) ? (Weightd__V1__Tristate)draw(3) : SEEN(NO);
 	w->on_device = model->device_memory != SEEN(NO);
+	model->memory_copies =
+	    rarely(4) ? (Weightd__V1__Tristate)draw(3) : SEEN(NO);
+	w->is_copied = model->memory_copies != SEEN(NO);
 	w->is_mapped_object = !rarely(4);
 	if (!w->is_mapped_object)
 		file->origin = WEIGHTD__V1__FILE_EVIDENCE__ORIGIN__ORIGIN_OPEN;
@@ -217,8 +220,8 @@ is_change_excused(const struct world *w)
 {
 	return w->pins_digest && w->digest_equals &&
 	    w->digest_state == STATE(COMPUTED) && w->is_mapped_wholly &&
-	    !w->on_overlay && !w->on_device && w->is_mapped_object &&
-	    w->grade == GRADE(RESIDENT);
+	    !w->on_overlay && !w->on_device && !w->is_copied &&
+	    w->is_mapped_object && w->grade == GRADE(RESIDENT);
 }
 
 /* Lines 8 to 11 over the facts. */

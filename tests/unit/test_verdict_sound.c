@@ -343,6 +343,20 @@ changed_on_device(Weightd__V1__Attestation *all)
 }
 
 static void
+changed_copied(Weightd__V1__Attestation *all)
+{
+	changed(all);
+	model_in(all)->memory_copies = SEEN(YES);
+}
+
+static void
+changed_copies_not_seen(Weightd__V1__Attestation *all)
+{
+	changed(all);
+	model_in(all)->memory_copies = SEEN(UNSPECIFIED);
+}
+
+static void
 changed_device_not_seen(Weightd__V1__Attestation *all)
 {
 	changed(all);
@@ -541,6 +555,10 @@ static const struct verdict_case rows[] = {
 	{ "changed, overlay not seen", changed_overlay_not_seen, ask_content,
 	    NO, "CHANGED_SINCE_LOAD" },
 	/* The device computes from the bytes that were loaded. */
+	{ "changed, copy in memory", changed_copied, ask_content, NO,
+	    "CHANGED_SINCE_LOAD" },
+	{ "changed, copies not seen", changed_copies_not_seen, ask_content, NO,
+	    "CHANGED_SINCE_LOAD" },
 	{ "changed, copy on a device", changed_on_device, ask_content, NO,
 	    "CHANGED_SINCE_LOAD" },
 	{ "changed, device not seen", changed_device_not_seen, ask_content, NO,
