@@ -138,15 +138,14 @@ port_is_internal(const struct wd_look *look, const struct wd_group *group,
 }
 
 /* A proxy's workers are forks of it: one that a reload left behind listens no
- * longer, and finishes what it passes on. */
+ * longer, and finishes what it passes on. So are workers of an engine that
+ * have not written a title over its words yet. */
 static bool
-is_fork_of_proxy(const struct wd_look *look, const struct wd_group *group,
-    const struct wd_member *member, const struct wd_recognition *child)
+is_fork_of_owner(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member)
 {
 	size_t i;
 
-	if (!wd_engine_is_proxy(child))
-		return false;
 	for (i = 0; i < group->member_count; i++) {
 		const struct wd_member *m = &look->members[group->members[i]];
 
@@ -158,6 +157,34 @@ is_fork_of_proxy(const struct wd_look *look, const struct wd_group *group,
 	return false;
 }
 
+static bool
+has_words_of_owner(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member)
+{
+	size_t i;
+
+	for (i = 0; i < group->member_count; i++) {
+		const struct wd_member *m = &look->members[group->members[i]];
+
+		if (m->role == WD_MEMBER_OWNER &&
+		    wd_slice_equal(wd_bytes_slice(&m->process.argv),
+			wd_bytes_slice(&member->process.argv)))
+			return true;
+	}
+	return false;
+}
+
+/* Engines in Python are known by the module or script alone. Such a child with
+ * a port of its own is a server when it was started with words of its own. */
+static bool
+is_server_by_script(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member, const struct wd_recognition *child)
+{
+	return child->how == WD_ENGINE_BY_SCRIPT && child->engine->own_server &&
+	    !is_fork_of_owner(look, group, member) &&
+	    !has_words_of_owner(look, group, member);
+}
+
 static enum wd_status
 serves_for_itself(struct wd_look *look, const struct wd_group *group,
     const struct wd_member *member, const struct wd_listener *listener,
@@ -167,7 +194,10 @@ serves_for_itself(struct wd_look *look, const struct wd_group *group,
 
 	/* Such a server may just as well be asked over a unix socket. */
 	*serves = wd_engine_is_own_server(&child) &&
-	    !is_fork_of_proxy(look, group, member, &child);
+	    !(wd_engine_is_proxy(&child) &&
+		is_fork_of_owner(look, group, member));
+	if (listener != NULL)
+		*serves |= is_server_by_script(look, group, member, &child);
 	if (*serves || listener == NULL ||
 	    port_is_internal(look, group, &child))
 		return WD_OK;

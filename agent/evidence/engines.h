@@ -15,8 +15,10 @@
  * Recognition by words may only make an answer more careful, never less. So,
  * by words alone:
  *
- * - nothing is a server of its own against its parent, nor a proxy, and no
- *   port is internal (wd_engine_is_own_server, wd_engine_is_proxy,
+ * - nothing is a server of its own against its parent (but an interpreter's
+ *   script with a port of its own, see children.c: it proves less then, since
+ *   only what is left counts for the parent), nor a proxy, and no port is
+ *   internal (wd_engine_is_own_server, wd_engine_is_proxy,
  *   wd_engine_port_is_internal are false): whoever forges the title of a
  *   worker gains nothing;
  * - no question is answered with "no": MUTABLE, PARTIAL and "updatable

@@ -110,6 +110,68 @@ START_TEST(a_child_that_listens_is_capped)
 }
 END_TEST
 
+/* An engine in Python has no program of its own name: its module tells. */
+static const struct {
+	const char *argv;
+	bool serves;
+} modules[] = {
+	{ "['python3', '-m', 'vllm.entrypoints.openai.api_server', '--port',"
+	  " '9000']",
+	    true },
+	{ "['python3', '-m', 'mlx_lm.server', '--port', '9000']", true },
+	{ "['python3', '-m', 'sglang.launch_server', '--port', '9000']", true },
+	/* What starts with python, and is no engine. */
+	{ "['python3', '-m', 'http.server', '9000']", false },
+	/* A fork that has not named itself yet has the words of the owner. */
+	{ "['python3', '-m', 'vllm.entrypoints.openai.api_server', '--port',"
+	  " '8080']",
+	    false },
+	{ "['VLLM::EngineCore']", false },
+};
+
+static void
+run_module(int pid, const char *argv)
+{
+	char pointer[64];
+
+	(void)snprintf(pointer, sizeof(pointer), "/processes/%d/exe", pid);
+	scene_put(&s, pointer,
+	    "{'status': 'ok', 'path': '/usr/bin/python3', 'device': 1,"
+	    " 'inode': 7}");
+	(void)snprintf(pointer, sizeof(pointer), "/processes/%d/argv", pid);
+	scene_put(&s, pointer, argv);
+}
+
+START_TEST(a_python_engine_with_its_own_port)
+{
+	child_with_weights(101);
+	run_module(100,
+	    "['python3', '-m', 'vllm.entrypoints.openai.api_server', '--port',"
+	    " '8080']");
+	run_module(101, modules[_i].argv);
+	scene_listener(&s, "127.0.0.1", 9000, 90);
+	scene_owner(&s, 101, 5, 90);
+	scene_ask(&s);
+	ck_assert_int_eq(group_has(0, 101), !modules[_i].serves);
+	ck_assert_uint_eq(
+	    scene_group(&s, 0)->n_candidates, modules[_i].serves ? 0 : 1);
+	if (modules[_i].serves)
+		ck_assert_uint_eq(scene_group(&s, 0)->hops[0]->port, 9000);
+	ck_assert_int_ne(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* Without a port of its own it works for its parent. */
+START_TEST(a_python_engine_without_a_port)
+{
+	child_with_weights(101);
+	run_module(100, "['python3', 'gateway.py']");
+	run_module(101, modules[0].argv);
+	scene_ask(&s);
+	ck_assert(group_has(0, 101));
+}
+END_TEST
+
 /* The owner only looks into the header of the file that the child serves. */
 START_TEST(an_open_file_of_the_owner_does_not_lift_the_cap)
 {
@@ -493,6 +555,8 @@ WD_TEST(weights_of_a_grandchild_count);
 WD_TEST(a_long_chain_is_followed);
 WD_TEST(a_sibling_is_no_member);
 WD_TEST(a_child_that_listens_is_capped);
+WD_LOOP(a_python_engine_with_its_own_port, modules);
+WD_TEST(a_python_engine_without_a_port);
 WD_TEST(an_open_file_of_the_owner_does_not_lift_the_cap);
 WD_TEST(a_child_that_listens_in_another_namespace_is_capped);
 WD_TEST(a_child_with_a_socket_nobody_can_place_is_capped);
