@@ -256,14 +256,17 @@ sample_once(struct wd_look *look, struct wd_group *group)
 	return st;
 }
 
+/* A router that holds a model is looked at once: it may be a server that could
+ * route, and waits for nobody. */
 static enum wd_status
 sample(struct wd_look *look, struct wd_group *group)
 {
 	struct timespec pause = { 0, SAMPLE_PAUSE_NS };
+	unsigned samples = wd_group_may_hold_model(group) ? 1 : SAMPLES;
 	enum wd_status st = WD_OK;
 	unsigned i;
 
-	for (i = 0; i < SAMPLES && st == WD_OK; i++) {
+	for (i = 0; i < samples && st == WD_OK; i++) {
 		if (i > 0)
 			(void)nanosleep(&pause, NULL);
 		if (wd_deadline_passed(look->deadline)) {

@@ -177,13 +177,14 @@ START_TEST(only_the_executable_makes_a_publisher)
 }
 END_TEST
 
-/* Weights that it holds itself count all the same. */
+/* Weights that it holds itself are shown, and are not what answers. */
 START_TEST(with_weights_of_its_own)
 {
 	scene_map(&s, 100, "m.gguf", "/m/m.gguf");
 	scene_ask(&s);
-	ck_assert_uint_eq(scene_group(&s, 0)->n_hops, 0);
-	ck_assert(!HAS_FLAG(scene_group(&s, 0), FORWARDER));
+	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 1);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_hops, 1);
+	ck_assert(HAS_FLAG(scene_group(&s, 0), FORWARDER));
 }
 END_TEST
 
