@@ -5,7 +5,8 @@
 # listens there; the exit code is weightd's. Without: a demonstration with a
 # small generated model, whose weights are then exchanged behind the same
 # name, in the same process on the same port; exit code 0 when the exchange was
-# caught. Nothing stays behind but build/.
+# caught, there and over TLS by an agent with throw-away certificates. Nothing
+# stays behind but build/.
 set -euo pipefail
 
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -70,11 +71,12 @@ fi
 
 folder=$(mktemp -d)
 server=
+agent=
 clean_up() {
-	if [ -n "$server" ]; then
-		kill "$server" 2>/dev/null || true
-		wait "$server" || true
-	fi
+	for process in $agent $server; do
+		kill "$process" 2>/dev/null || true
+		wait "$process" || true
+	done
 	rm -rf "$folder"
 }
 trap clean_up EXIT
@@ -137,5 +139,87 @@ say "2. The weights are exchanged behind the same name, port and process"
 tell swap "$folder/other.gguf"
 ask_api
 prove 1
+
+# ---- the same over the network ----------------------------------------------
+
+weightctl=$build/client/weightctl
+
+# A port of loopback that nobody has.
+free_port() {
+	local port
+	while :; do
+		port=$((20000 + RANDOM % 10000))
+		(: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+	done
+	echo "$port"
+}
+
+# Where only one user is there, the agent's processes cannot have their own.
+users() {
+	local count
+	read -r _ _ count </proc/self/uid_map
+	if [ "$(id -u)" -eq 0 ] && [ "$count" -gt 65536 ]; then
+		echo "{ front: 64801, reader: 64802 }"
+	else
+		echo "{ front: same, reader: same }"
+	fi
+}
+
+start_agent() {
+	agent_port=$(free_port)
+	{
+		"$weightctl" pki init --dir "$folder/ca"
+		"$weightctl" pki issue localhost --san 127.0.0.1 \
+			--dir "$folder/ca" --out "$folder"
+		"$weightctl" pki issue bench --role client \
+			--dir "$folder/ca" --out "$folder"
+	} >"$folder/pki.log" 2>&1 || {
+		cat "$folder/pki.log" >&2
+		exit 3
+	}
+	cat >"$folder/weightd.yaml" <<-END
+	version: 1
+	listen: { addresses: [127.0.0.1], port: $agent_port }
+	tls: { certificate: $folder/localhost.crt, key: $folder/localhost.key, ca: $folder/ca/ca.crt }
+	roles: { work: ["*"] }
+	users: $(users)
+	state_dir: $folder/state
+	pid_namespace_is_all: $([ -n "${WD_OWN_PIDS:-}" ] && echo true || echo false)
+	END
+	chmod 644 "$folder/weightd.yaml"
+	"$weightd" --config "$folder/weightd.yaml" 2>"$folder/agent.log" &
+	agent=$!
+	until grep -q "^weightd: ready" "$folder/agent.log"; do
+		if ! kill -0 "$agent" 2>/dev/null; then
+			cat "$folder/agent.log" >&2
+			echo "try.sh: the agent did not start" >&2
+			exit 3
+		fi
+		sleep 0.1
+	done
+}
+
+# ask EXPECTED-EXIT-CODE: weightctl, with the exit code shown and compared.
+ask() {
+	local code=0
+	echo "\$ weightctl attest localhost:$port --agent-port $agent_port" \
+		"--digest $digest --wait"
+	"$weightctl" attest "localhost:$port" --agent-port "$agent_port" \
+		--ca "$folder/ca/ca.crt" --cert "$folder/bench.crt" \
+		--key "$folder/bench.key" --digest "$digest" --wait || code=$?
+	echo "exit code $code"
+	[ "$code" -eq "$1" ] && return
+	cat "$folder/agent.log" >&2
+	echo "try.sh: expected exit code $1" >&2
+	exit 3
+}
+
+say "3. The same over the network: an agent with certificates made just now"
+start_agent
+ask 1
+
+say "4. The right weights are back"
+tell swap "$folder/model.gguf"
+ask 0
 
 say "The exchange was caught: the name is the same, the weights are not."
