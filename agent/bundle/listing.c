@@ -77,7 +77,9 @@ static const struct {
 	{ "hf-repo", WD_LISTED_MODEL },
 	{ "LLAMA-ARG-MODEL", WD_LISTED_MODEL },
 	{ "LLAMA-ARG-HF-REPO", WD_LISTED_MODEL },
+	{ "model-param", WD_LISTED_MODEL }, /* KoboldCpp */
 	{ "md", WD_LISTED_DRAFT },
+	{ "draftmodel", WD_LISTED_DRAFT },
 	{ "model-draft", WD_LISTED_DRAFT },
 	{ "spec-draft-model", WD_LISTED_DRAFT },
 	{ "speculative-model", WD_LISTED_DRAFT },
@@ -88,6 +90,8 @@ static const struct {
 	{ "mm", WD_LISTED_PROJECTOR },
 	{ "mmproj", WD_LISTED_PROJECTOR },
 	{ "LLAMA-ARG-MMPROJ", WD_LISTED_PROJECTOR },
+	{ "clip-model-path", WD_LISTED_PROJECTOR }, /* llama-cpp-python */
+	{ "model-alias", WD_LISTED_NAME },
 	{ "a", WD_LISTED_NAME },
 	{ "alias", WD_LISTED_NAME },
 	{ "served-model-name", WD_LISTED_NAME },

@@ -21,7 +21,8 @@ enum wd_listing_kind {
 	/* llama-server --models-preset: INI, a section for each model, its
 	 * keys are options without dashes (tools/server/README.md). */
 	WD_LISTING_PRESET,
-	/* vLLM and SGLang --config: YAML, its keys are long options. */
+	/* vLLM, SGLang, TensorRT-LLM and KoboldCpp --config, llama-cpp-python
+	 * --config_file: YAML or JSON, its keys are long options. */
 	WD_LISTING_OPTIONS,
 	/* llama-swap: YAML, models.NAME.cmd is a command line. */
 	WD_LISTING_SWAP,

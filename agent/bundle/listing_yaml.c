@@ -56,31 +56,101 @@ add_node(const struct reading *r, enum wd_listed_use use, struct wd_slice entry,
 	return wd_listing_add(r->listing, use, entry, key, node->text);
 }
 
-/* ---- vLLM, SGLang --------------------------------------------------------
+/* ---- vLLM, SGLang, TensorRT-LLM, KoboldCpp, llama-cpp-python --------------
  */
 
-static enum wd_status
-read_options(const struct reading *r, const struct wd_yaml_node *root)
+/* JSON of KoboldCpp has every option, most of them null, false or "". */
+static bool
+says_nothing(const struct wd_yaml_node *node)
 {
-	const struct wd_yaml_node *m, *model;
+	return node->kind == WD_YAML_SCALAR &&
+	    (node->text.len == 0 ||
+		(!node->quoted &&
+		    (wd_slice_equal(node->text, wd_slice_text("null")) ||
+			wd_slice_equal(node->text, wd_slice_text("~")) ||
+			wd_slice_equal(node->text, wd_slice_text("false")))));
+}
+
+/* A value, or a list of them. */
+static enum wd_status
+add_values(const struct reading *r, enum wd_listed_use use,
+    struct wd_slice entry, const struct wd_yaml_node *m)
+{
+	const struct wd_yaml_node *item;
+	enum wd_status st = WD_OK;
+
+	if (m->kind == WD_YAML_SCALAR)
+		return says_nothing(m) ? WD_OK :
+					 add_node(r, use, entry, m->key, m);
+	if (m->kind != WD_YAML_LIST)
+		return WD_OK;
+	for (item = wd_yaml_first(r->yaml, m); item != NULL && st == WD_OK;
+	     item = wd_yaml_next(r->yaml, item))
+		if (!says_nothing(item))
+			st = add_node(r, use, entry, m->key, item);
+	return st;
+}
+
+/* The draft's model, by the names that engines have for it. */
+static enum wd_status
+add_speculative(const struct reading *r, const struct wd_yaml_node *m)
+{
+	static const char *const keys[] = { "model", "speculative_model",
+		"speculative_model_dir" };
+	const struct wd_yaml_node *model;
+	enum wd_status st = WD_OK;
+	size_t i;
+
+	for (i = 0; i < 3 && st == WD_OK; i++) {
+		model = wd_yaml_get(r->yaml, m, keys[i]);
+		if (model != NULL && !says_nothing(model))
+			st = add_node(
+			    r, WD_LISTED_DRAFT, no_text, m->key, model);
+	}
+	return st;
+}
+
+static enum wd_status
+read_map(const struct reading *r, struct wd_slice entry,
+    const struct wd_yaml_node *map)
+{
+	const struct wd_yaml_node *m;
 	enum wd_listed_use use;
 	enum wd_status st = WD_OK;
 
-	r->listing->entries = 1;
-	for (m = wd_yaml_first(r->yaml, root); m != NULL && st == WD_OK;
+	for (m = wd_yaml_first(r->yaml, map); m != NULL && st == WD_OK;
 	     m = wd_yaml_next(r->yaml, m)) {
-		if (wd_listing_option(m->key, &use)) {
-			st = add_node(r, use, no_text, m->key, m);
-			continue;
-		}
-		model = wd_yaml_get(r->yaml, m, "model");
-		if (model != NULL &&
-		    (wd_slice_equal(
-			 m->key, wd_slice_text("speculative-config")) ||
-			wd_slice_equal(
-			    m->key, wd_slice_text("speculative_config"))))
-			st = add_node(
-			    r, WD_LISTED_DRAFT, no_text, m->key, model);
+		if (wd_listing_option(m->key, &use))
+			st = add_values(r, use, entry, m);
+		else if (wd_slice_equal(
+			     m->key, wd_slice_text("speculative-config")) ||
+		    wd_slice_equal(m->key, wd_slice_text("speculative_config")))
+			st = add_speculative(r, m);
+	}
+	return st;
+}
+
+/* llama-cpp-python: `models` is a list of such maps, each with an alias. */
+static enum wd_status
+read_options(const struct reading *r, const struct wd_yaml_node *root)
+{
+	const struct wd_yaml_node *models =
+	    wd_yaml_get(r->yaml, root, "models");
+	const struct wd_yaml_node *m, *alias;
+	enum wd_status st = read_map(r, no_text, root);
+
+	r->listing->entries = 1;
+	if (models == NULL || models->kind != WD_YAML_LIST)
+		return st;
+	r->listing->entries = models->count;
+	for (m = wd_yaml_first(r->yaml, models); m != NULL && st == WD_OK;
+	     m = wd_yaml_next(r->yaml, m)) {
+		alias = wd_yaml_get(r->yaml, m, "model_alias");
+		st = read_map(r,
+		    alias != NULL && alias->kind == WD_YAML_SCALAR ?
+			alias->text :
+			no_text,
+		    m);
 	}
 	return st;
 }

@@ -1,9 +1,11 @@
 /*
- * Claims that stand in files: the configuration that an engine was given. An
+ * Claims that stand in files: the configuration that an engine was given, and
+ * the folder of models. An
  * engine with one model names it there; a router's list names many, of which
  * each is shown and compared, and none is taken for loaded.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/escape.h"
@@ -25,6 +27,9 @@ static const struct {
 	    WD_LISTING_PRESET, true },
 	{ "vllm", NULL, WD_LISTING_OPTIONS, false },
 	{ "sglang", NULL, WD_LISTING_OPTIONS, false },
+	{ "tensorrt-llm", NULL, WD_LISTING_OPTIONS, false },
+	{ "koboldcpp", NULL, WD_LISTING_OPTIONS, false },
+	{ "llama-cpp-python", NULL, WD_LISTING_OPTIONS, true },
 	{ "llama-swap", NULL, WD_LISTING_SWAP, true },
 	{ "litellm", NULL, WD_LISTING_PROXY, true },
 };
@@ -162,6 +167,72 @@ read_file(struct reading *r, enum wd_listing_kind kind)
 	return st;
 }
 
+/* ---- a folder of models ---------------------------------------------------
+ */
+
+/* llama-server's router offers each file and each folder of a model that lies
+ * there (tools/server/README.md, --models-dir). */
+static bool
+is_models_folder(const struct wd_engine *engine, const struct wd_claim *claim)
+{
+	return engine != NULL && strcmp(engine->family, "llama.cpp") == 0 &&
+	    is_word(
+		"--models-dir --models_dir LLAMA_ARG_MODELS_DIR", claim->key);
+}
+
+/* "FOLDER: NAME", when it leads to weights. */
+static enum wd_status
+add_entry(struct reading *r, struct wd_slice name)
+{
+	static const struct wd_slice none;
+	WD_CLEANUP(wd_buf_release) struct wd_buf key = { .data = NULL };
+	WD_CLEANUP(wd_bytes_release) struct wd_bytes path = { NULL, 0 };
+	struct wd_slice folder =
+	    wd_bytes_slice(&r->group->claims[r->claim].value);
+	size_t before = r->group->claim_count;
+	enum wd_status st = wd_cache_path(&path, folder, name, none, none);
+
+	if (st != WD_OK)
+		return st == WD_NOMEM ? st : WD_OK;
+	wd_buf_init(&key, 8 * WD_MAX_PATH);
+	(void)wd_escape(&key, folder);
+	(void)wd_buf_text(&key, ": ");
+	st = wd_escape(&key, name);
+	if (st == WD_OK)
+		st = wd_claim_add(r->look, r->group, r->member,
+		    WEIGHTD__V1__CLAIM__SOURCE__SOURCE_CONFIGURATION,
+		    wd_buf_slice(&key), WD_CLAIM_MODEL, false,
+		    wd_bytes_slice(&path));
+	if (st == WD_OK && r->group->claim_count > before)
+		r->group->claims[before].listed = true;
+	return st;
+}
+
+static enum wd_status
+read_folder(struct reading *r)
+{
+	WD_CLEANUP(wd_entries_release)
+	struct wd_entries names = { .items = NULL };
+	const struct wd_member *m = &r->look->members[r->member];
+	enum wd_status st;
+	size_t i;
+	int fd = -1;
+
+	st = wd_host_open_folder(r->look->with->host, m->pid,
+	    wd_bytes_slice(&r->group->claims[r->claim].value), &fd, NULL);
+	if (st == WD_OK) {
+		st = wd_entries_read(fd, &names);
+		(void)close(fd);
+	}
+	if (st != WD_OK || !names.complete || names.count > MAX_ENTRIES)
+		r->group->checked_claims = false;
+	if (st != WD_OK)
+		return st == WD_NOMEM ? st : WD_OK;
+	for (i = 0; i < names.count && i < MAX_ENTRIES && st == WD_OK; i++)
+		st = add_entry(r, wd_bytes_slice(&names.items[i]));
+	return st;
+}
+
 enum wd_status
 wd_claim_lists(struct wd_look *look, struct wd_group *group, size_t member,
     struct wd_error *err)
@@ -178,8 +249,12 @@ wd_claim_lists(struct wd_look *look, struct wd_group *group, size_t member,
 		const struct wd_claim *claim = &group->claims[r.claim];
 		size_t at = find_list(found.engine, claim->key);
 
-		if (claim->member != member || !claim->names_list ||
-		    at == COUNT(lists))
+		if (claim->member == member &&
+		    is_models_folder(found.engine, claim))
+			st = read_folder(&r);
+		claim = &group->claims[r.claim];
+		if (st != WD_OK || claim->member != member ||
+		    !claim->names_list || at == COUNT(lists))
 			continue;
 		r.many = lists[at].many;
 		st = read_file(&r, lists[at].kind);

@@ -93,6 +93,33 @@ static const struct {
 	    "M  model org/name;N  served_model_name x;"
 	    "D  speculative-config d;",
 	    1, true },
+	/* KoboldCpp's .kcpps */
+	{ WD_LISTING_OPTIONS,
+	    "{\"model\": null, \"model_param\": \"/m/a.gguf\", \"port\": 5001,"
+	    " \"mmproj\": \"\", \"lora\": [\"/m/l.gguf\", \"\"],"
+	    " \"draftmodel\": \"/m/d.gguf\", \"password\": \"s3cr3t\"}",
+	    "M  model_param /m/a.gguf;A  lora /m/l.gguf;"
+	    "D  draftmodel /m/d.gguf;",
+	    1, true },
+	/* TensorRT-LLM */
+	{ WD_LISTING_OPTIONS,
+	    "max_batch_size: 8\nspeculative_config:\n"
+	    "  decoding_type: Eagle\n  speculative_model_dir: /m/e\n",
+	    "D  speculative_config /m/e;", 1, true },
+	{ WD_LISTING_OPTIONS,
+	    "speculative_config: {speculative_model: org/d, model: ~}\n",
+	    "D  speculative_config org/d;", 1, true },
+	/* llama-cpp-python */
+	{ WD_LISTING_OPTIONS,
+	    "{\"host\": \"::\", \"models\": [{\"model\": \"/m/a.gguf\","
+	    " \"model_alias\": \"a\", \"clip_model_path\": \"/m/c.gguf\"},"
+	    " {\"model\": \"/m/b.gguf\"}, 5]}",
+	    "M a model /m/a.gguf;N a model_alias a;"
+	    "P a clip_model_path /m/c.gguf;M  model /m/b.gguf;",
+	    3, true },
+	/* A word in quotes is a name, whatever it says. */
+	{ WD_LISTING_OPTIONS, "model: \"null\"\nlora: {a: b}\n",
+	    "M  model null;", 1, true },
 	{ WD_LISTING_SWAP,
 	    "macros:\n  dir: /m\n  deep: ${dir}/x\nmodels:\n  q:\n    cmd: |\n"
 	    "      llama-server --port ${PORT}\n"

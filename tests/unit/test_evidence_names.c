@@ -783,6 +783,76 @@ START_TEST(a_preset_names_many)
 }
 END_TEST
 
+/* What lies in the router's folder of models may be loaded; nothing says that
+ * it is. */
+START_TEST(a_folder_of_models_names_many)
+{
+	folder("/models", "models");
+	wd_temp_write(wd_temp_path(s.folder, "models/m.gguf"), "", 0);
+	wd_temp_write(wd_temp_path(s.folder, "models/w.gguf"), "", 0);
+	wd_temp_write(wd_temp_path(s.folder, "models/x.txt"), "", 0);
+	scene_path(&s, 100, "/models/m.gguf", "m.gguf");
+	scene_path(&s, 100, "/models/w.gguf", "w.gguf");
+	scene_put(&s, "/processes/100/exe/path", "'/usr/bin/llama-server'");
+	scene_put(&s, "/processes/100/argv",
+	    "['llama-server', '--models-dir', '/models']");
+	scene_ask(&s);
+	ck_assert_int_eq(claim_with("/models: m.gguf")->agrees, SEEN(YES));
+	ck_assert_int_eq(
+	    claim_with("/models: w.gguf")->agrees, SEEN(UNSPECIFIED));
+	ck_assert_uint_eq(scene_group(&s, 0)->n_claims, 3);
+	ck_assert_str_eq(only()->bundle->inner_name, "Right");
+	ck_assert(!HAS_FLAG(only(), CONFLICT));
+	ck_assert(HAS_CHECK(scene_group(&s, 0), CLAIMS));
+	/* Listed is not named: bytes that were read make nothing of it. */
+	scene_unmap_all(&s, 100);
+	scene_put_int(&s, "/processes/100/read_bytes", 1 << 20);
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_candidates, 0);
+	/* A folder that cannot be read is not checked. */
+	scene_put(&s, "/processes/100/argv",
+	    "['llama-server', '--models-dir', '/elsewhere']");
+	scene_ask(&s);
+	ck_assert(!HAS_CHECK(scene_group(&s, 0), CLAIMS));
+	/* Of another program the option means nothing that we know. */
+	scene_put(&s, "/processes/100/exe/path", "'/opt/unknown'");
+	scene_put(&s, "/processes/100/argv",
+	    "['unknown', '--models-dir', '/models']");
+	scene_ask(&s);
+	ck_assert_uint_eq(scene_group(&s, 0)->n_claims, 0);
+}
+END_TEST
+
+static const struct {
+	const char *program, *argv, *text, *key;
+} files[] = {
+	{ "/usr/bin/koboldcpp", "['koboldcpp', '--config', '/etc/list']",
+	    "{\"model_param\": \"/m/m.gguf\", \"mmproj\": null}",
+	    "/etc/list: model_param" },
+	{ "/usr/bin/python3",
+	    "['python3', '-m', 'llama_cpp.server', '--config_file',"
+	    " '/etc/list']",
+	    "{\"models\": [{\"model\": \"/m/m.gguf\", \"model_alias\": "
+	    "\"a\"}]}",
+	    "/etc/list: a.model" },
+	{ "/usr/bin/python3",
+	    "['python3', '/usr/bin/trtllm-serve', 'serve', 'x', '--config',"
+	    " '/etc/list']",
+	    "speculative_config:\n  speculative_model_dir: /m/m.gguf\n",
+	    "/etc/list: speculative_config" },
+};
+
+START_TEST(the_configuration_files_of_engines)
+{
+	list_is(files[_i].program, files[_i].argv, files[_i].text);
+	scene_ask(&s);
+	ck_assert_int_eq(claim_with(files[_i].key)->agrees, SEEN(YES));
+	ck_assert_int_eq(claim_with(files[_i].key)->source,
+	    WEIGHTD__V1__CLAIM__SOURCE__SOURCE_CONFIGURATION);
+	ck_assert(HAS_CHECK(scene_group(&s, 0), CLAIMS));
+}
+END_TEST
+
 START_TEST(a_long_list_is_folded)
 {
 	char text[4096];
@@ -1024,6 +1094,8 @@ main(void)
 	suite_add_tcase(suite, tcase);
 	tcase_add_checked_fixture(tcase, begin_with_another, tear_down);
 	WD_TEST(a_preset_names_many);
+	WD_TEST(a_folder_of_models_names_many);
+	WD_LOOP(the_configuration_files_of_engines, files);
 	WD_TEST(a_long_list_is_folded);
 	WD_TEST(a_file_of_options_names_the_model);
 	WD_LOOP(lists_of_routers, router_lists);

@@ -561,6 +561,56 @@ START_TEST(without_strands_there_is_no_walk)
 }
 END_TEST
 
+/* ---- seen by defects that nobody had noticed ------------------------------
+ */
+
+/* Descriptors come in any order. */
+START_TEST(one_of_several_pipes)
+{
+	pipe_end(100, 18, 9000, true);
+	pipe_end(100, 19, 7000, true);
+	tie_by_pipe(300);
+	expect_tied(WEIGHTD__V1__TIE__KIND__KIND_PIPE);
+}
+END_TEST
+
+/* What 300 has mapped may not be read: weights may be there. */
+START_TEST(a_tied_process_that_was_read_in_part)
+{
+	scene_unmap_all(&s, 300);
+	tie_by_pipe(300);
+	scene_put(&s, "/processes/300/mappings", "{'status': 'denied'}");
+	scene_ask(&s);
+	ck_assert(!is_member(300));
+	ck_assert(scene_blind(&s, SCOPE(WEIGHTS), "process 300"));
+}
+END_TEST
+
+/* 300 works for a server of its own that is a child of the owner. */
+START_TEST(a_worker_of_a_hop)
+{
+	scene_process(&s, 200, 100);
+	scene_put(&s, "/processes/200/exe/path", "'/usr/bin/llama-server'");
+	scene_put(&s, "/processes/200/argv", "['llama-server', '-m', 'x']");
+	scene_put(&s, "/processes/300/ppid", "200");
+	tie_by_pipe(300);
+	expect_no_tie();
+}
+END_TEST
+
+/* The owner maps a part: what a tied process maps of the rest is no better. */
+START_TEST(a_part_of_the_owner_and_all_of_a_tied_process)
+{
+	scene_map_part(&s, 100, "m.gguf", "/m/m.gguf", 0, 1024);
+	tie_by_pipe(300);
+	scene_ask(&s);
+	ck_assert(is_member(300));
+	ck_assert_int_eq(scene_file(&s, 0)->grade, GRADE(INFERRED));
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
 WD_SUITE_BEGIN("evidence ties")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(a_pipe_ties);
@@ -596,4 +646,8 @@ WD_TEST(large_memory_at_the_other_end_is_no_none);
 WD_TEST(who_cannot_be_looked_into_is_no_none);
 WD_LOOP(ties_that_cannot_be_seen_are_a_blind_spot, refusals);
 WD_TEST(without_strands_there_is_no_walk);
+WD_TEST(one_of_several_pipes);
+WD_TEST(a_tied_process_that_was_read_in_part);
+WD_TEST(a_worker_of_a_hop);
+WD_TEST(a_part_of_the_owner_and_all_of_a_tied_process);
 WD_SUITE_END
