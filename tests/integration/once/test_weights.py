@@ -18,23 +18,51 @@ class Weights(OnceTest):
         self.assertEqual(text(answer.model["bundle"]["path"]),
                          os.fsencode(os.path.realpath(path)))
 
-    @needs_root
-    def test_B1_overlay(self):
+    def overlay(self):
+        """A mounted overlay whose lower folder has m.gguf."""
         lower, upper, work, merged = (
             self.path(p) for p in ("lower", "upper", "work", "merged"))
         for folder in (lower, upper, work, merged):
             os.mkdir(folder)
-        self.bundle("lower/m.gguf")
+        self.bundle("lower/m.gguf", "--seed", "1")
         mount = subprocess.run(
             ["mount", "-t", "overlay", "overlay", "-o",
              f"lowerdir={lower},upperdir={upper},workdir={work}", merged])
         if mount.returncode != 0:
             self.skipTest("this kernel mounts no overlay here")
         self.addCleanup(subprocess.run, ["umount", "-l", merged])
-        server = self.server("0", "--model", os.path.join(merged, "m.gguf"))
+        return os.path.join(merged, "m.gguf")
+
+    @needs_root
+    def test_B1_overlay(self):
+        server = self.server("0", "--model", self.overlay())
         answer = self.once(server.port)
         self.assert_proven(answer, server.pid)
         self.assertEqual(answer.model["onOverlay"], "TRISTATE_YES")
+        server.stop()
+
+    @needs_root
+    def test_copied_up_while_it_is_mapped(self):
+        """A write makes a copy in the upper folder: the path then leads to new
+        bytes, and the mapping keeps those of the lower file."""
+        path = self.overlay()
+        before = self.sha256(path)
+        server = self.server("0", "--model", path)
+        other = self.bundle("other.gguf", "--seed", "2")
+        with open(other, "rb") as new, open(path, "r+b") as file:
+            file.write(new.read())
+        self.assertTrue(os.path.exists(self.path("upper", "m.gguf")))
+        after = self.sha256(path)
+        self.assertNotEqual(before, after)
+        answer = self.once(server.port, "--digest", after)
+        self.assertNotEqual(answer.kind, "MATCH", answer.reason)
+        seen = set(flags(answer.model))
+        for file in answer.model["files"]:
+            seen |= set(flags(file))
+        self.assertTrue(seen & {"CHANGED_SINCE_LOAD", "REPLACED"}, seen)
+        # What is mapped may be proven, and is never said to be wrong.
+        answer = self.once(server.port, "--digest", before)
+        self.assertNotEqual(answer.kind, "MISMATCH", answer.reason)
         server.stop()
 
     def test_B4_B6_deleted_and_another_file_of_that_name(self):
