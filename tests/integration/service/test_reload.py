@@ -125,6 +125,7 @@ def roles_and_revocations_are_reloaded(lab):
         agent.expect("RELOADING=1")
         agent.expect("READY=1")
         assert code() == 403
+        assert code(lab.worker) == 200
         lab.ca.revoke(gone[0])
         agent.signal(signal.SIGHUP)
         agent.expect("RELOADING=1")

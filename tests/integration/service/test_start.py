@@ -140,6 +140,12 @@ def a_broken_certificate_ends_the_start(lab):
         assert agent.wait_end() == 1
         assert "not the key of the certificate" in agent.log()
         assert children_gone(agent)
+        # It was never ready.
+        agent.notify.settimeout(0)
+        try:
+            raise AssertionError(agent.notify.recv(100))
+        except BlockingIOError:
+            pass
 
 
 def children_gone(agent):
