@@ -11,21 +11,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/digest_job.h"
+#include "base/digest_many.h"
 #include "base/escape.h"
 #include "base/mem.h"
 #include "bundle/arena.h"
 #include "bundle/ollama.h"
+#include "cmd/progress.h"
 #include "host/manners/manners.h"
 
 /* Below this a progress bar would only flicker. */
 #define PROGRESS_FROM_BYTES (256UL << 20)
 
 struct progress {
-	bool is_shown;
-	uint64_t before_bytes; /* of the files that are done */
 	uint64_t total_bytes;
-	uint64_t percent;
+	int64_t began_boot_ns;
 };
 
 /* ---- opening --------------------------------------------------------------
@@ -190,27 +189,17 @@ describe(struct wd_look *look, struct wd_error *err)
 /* ---- digests --------------------------------------------------------------
  */
 
-/* Called about every MiB; never stops the job. */
-static bool
+/* Called a few times a second. */
+static void
 show_progress(void *ctx, uint64_t done_bytes)
 {
-	struct progress *progress = ctx;
-	uint64_t percent = (progress->before_bytes + done_bytes) /
-	    (progress->total_bytes / 100 + 1);
+	const struct progress *progress = ctx;
+	char text[WD_PROGRESS_BYTES];
 
-	if (!progress->is_shown || percent == progress->percent)
-		return true;
-	progress->percent = percent;
-	(void)fprintf(stderr, "\rhashing %3u %%", (unsigned)percent);
-	return true;
-}
-
-static void
-end_progress(struct progress *progress)
-{
-	if (progress->is_shown)
-		(void)fputs("\r             \r", stderr);
-	progress->is_shown = false;
+	(void)fprintf(stderr, "\rhashing %s\033[K",
+	    wd_progress_text(done_bytes, progress->total_bytes,
+		wd_clock_boot_ns(&wd_clock_system) - progress->began_boot_ns,
+		text));
 }
 
 /* As it was opened. */
@@ -220,23 +209,6 @@ name_of(const struct wd_bundle_file *file)
 	if (file->stored_name != NULL)
 		return wd_slice_text(file->stored_name);
 	return (struct wd_slice){ (const uint8_t *)file->name, file->name_len };
-}
-
-/* Through the descriptor that the file was described through. */
-static enum wd_status
-hash_file(const struct wd_look *look, const struct wd_bundle_file *file,
-    struct progress *progress, struct wd_sha256 *sha256, struct wd_error *err)
-{
-	const struct wd_kept_file *kept =
-	    wd_kept_find(&look->kept, name_of(file));
-	struct wd_digest_manner manner = { .idle_class = true,
-		.go_on = show_progress,
-		.go_on_ctx = progress };
-
-	if (kept == NULL)
-		return wd_fail(err, WD_GONE, "it was not opened");
-	return wd_digest_job(
-	    kept->fd, wd_host_io_manners(), &manner, sha256, err);
 }
 
 static int
@@ -250,22 +222,17 @@ report_file(struct wd_slice name, const char *message)
 }
 
 static int
-hash_one(struct wd_look *look, size_t at, struct progress *progress)
+take_digest(struct wd_look *look, size_t at, struct wd_digest_task *task)
 {
 	const struct wd_bundle_file *file = &look->bundle->files[at];
 	struct wd_file_digest *known = &look->digests[at];
-	struct wd_sha256 sha256;
-	struct wd_error err;
 
-	wd_error_init(&err);
-	known->digested_at_ns = wd_clock_real_ns(&wd_clock_system);
-	if (hash_file(look, file, progress, &sha256, &err) != WD_OK ||
-	    wd_bundle_set_digest(look->bundle, at, &sha256, &err) != WD_OK) {
-		known->digested_at_ns = 0;
-		end_progress(progress);
-		return report_file(name_of(file), err.message);
-	}
-	progress->before_bytes += file->size_bytes;
+	if (task->status == WD_OK)
+		task->status = wd_bundle_set_digest(
+		    look->bundle, at, &task->sha256, &task->err);
+	if (task->status != WD_OK)
+		return report_file(name_of(file), task->err.message);
+	known->digested_at_ns = task->began_real_ns;
 	known->state = WEIGHTD__V1__DIGEST_STATE__DIGEST_STATE_COMPUTED;
 	return WD_EXIT_MATCH;
 }
@@ -314,22 +281,59 @@ check_blobs(struct wd_look *look)
 	return wrong > 0 ? WD_EXIT_MISMATCH : WD_EXIT_MATCH;
 }
 
+/* The files that are there, each through the descriptor that it was described
+ * through; `places` are their numbers. */
+static size_t
+list_tasks(const struct wd_look *look, struct wd_digest_task *tasks,
+    size_t *places, uint64_t *bytes)
+{
+	const struct wd_kept_file *kept;
+	size_t i, count = 0;
+
+	for (i = 0; i < look->bundle->file_count; i++) {
+		const struct wd_bundle_file *file = &look->bundle->files[i];
+
+		if (!file->present)
+			continue;
+		kept = wd_kept_find(&look->kept, name_of(file));
+		tasks[count].fd = kept == NULL ? -1 : kept->fd;
+		places[count++] = i;
+		*bytes += file->size_bytes;
+	}
+	return count;
+}
+
 static int
 hash_files(struct wd_look *look)
 {
-	struct progress progress = { .percent = UINT64_MAX };
+	size_t most = look->bundle->file_count, i;
+	struct wd_digest_task *tasks WD_CLEANUP(wd_free_scoped) =
+	    wd_calloc(most, sizeof(*tasks));
+	size_t *places WD_CLEANUP(wd_free_scoped) =
+	    wd_calloc(most, sizeof(*places));
+	struct progress progress = { 0, wd_clock_boot_ns(&wd_clock_system) };
+	struct wd_digest_many many = { .tasks = tasks,
+		.threads = wd_host_allowed_cores(),
+		.manners = wd_host_io_manners(),
+		.idle_class = true,
+		.tick_ctx = &progress };
+	struct wd_error err;
 	int code = WD_EXIT_MATCH;
-	size_t i;
 
-	for (i = 0; i < look->bundle->file_count; i++)
-		progress.total_bytes += look->bundle->files[i].size_bytes;
-	progress.is_shown = progress.total_bytes >= PROGRESS_FROM_BYTES &&
-	    isatty(STDERR_FILENO);
-	for (i = 0; i < look->bundle->file_count; i++)
-		if (look->bundle->files[i].present &&
-		    hash_one(look, i, &progress) != WD_EXIT_MATCH)
+	wd_error_init(&err);
+	if (tasks == NULL || places == NULL)
+		return wd_look_report("the digests", WD_NOMEM, "no memory");
+	many.count = list_tasks(look, tasks, places, &progress.total_bytes);
+	if (progress.total_bytes >= PROGRESS_FROM_BYTES &&
+	    isatty(STDERR_FILENO))
+		many.tick = show_progress;
+	if (wd_digest_many(&many, &err) != WD_OK)
+		return wd_look_report("the digests", err.status, err.message);
+	if (many.tick != NULL)
+		(void)fputs("\r\033[K", stderr);
+	for (i = 0; i < many.count; i++)
+		if (take_digest(look, places[i], &tasks[i]) != WD_EXIT_MATCH)
 			code = WD_EXIT_UNVERIFIABLE;
-	end_progress(&progress);
 	return code;
 }
 

@@ -6,6 +6,7 @@
 
 #include <pthread/qos.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static void
 be_idle(void)
@@ -21,4 +22,12 @@ const struct wd_io_manners *
 wd_host_io_manners(void)
 {
 	return &manners;
+}
+
+unsigned
+wd_host_allowed_cores(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count > 0 ? (unsigned)count : 1;
 }

@@ -113,3 +113,15 @@ wd_host_io_manners(void)
 {
 	return &manners;
 }
+
+/* A container's quota is no matter here: what idles takes only what is left. */
+unsigned
+wd_host_allowed_cores(void)
+{
+	cpu_set_t allowed;
+	int count = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+		count = CPU_COUNT(&allowed);
+	return count > 0 ? (unsigned)count : 1;
+}

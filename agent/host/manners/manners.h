@@ -12,4 +12,7 @@
 /* Static; never NULL. */
 const struct wd_io_manners *wd_host_io_manners(void);
 
+/* How many cores this process may use; at least 1. */
+unsigned wd_host_allowed_cores(void);
+
 #endif
