@@ -80,6 +80,17 @@ say_listener(struct wd_build *b, const struct wd_look *look, size_t index,
 	}
 }
 
+void
+wd_say_blind(struct wd_build *b, const struct wd_blind *blind,
+    Weightd__V1__BlindSpot__Scope scope, Weightd__V1__BlindSpot *out)
+{
+	out->scope = scope;
+	out->pid = blind->pid;
+	wd_build_text(b, &out->what, blind->what);
+	wd_build_text(b, &out->reason, blind->reason);
+	wd_build_text(b, &out->remedy, blind->remedy);
+}
+
 static void
 say_blinds(struct wd_build *b, const struct wd_blinds *blinds,
     Weightd__V1__BlindSpot__Scope scope, Weightd__V1__Attestation *out)
@@ -92,11 +103,7 @@ say_blinds(struct wd_build *b, const struct wd_blinds *blinds,
 
 		if (spot == NULL)
 			return;
-		spot->scope = scope;
-		spot->pid = blinds->items[i].pid;
-		wd_build_text(b, &spot->what, blinds->items[i].what);
-		wd_build_text(b, &spot->reason, blinds->items[i].reason);
-		wd_build_text(b, &spot->remedy, blinds->items[i].remedy);
+		wd_say_blind(b, &blinds->items[i], scope, spot);
 	}
 }
 
@@ -158,18 +165,20 @@ say_checks(struct wd_build *b, const struct wd_look *look,
 		WD_BUILD_PUSH(b, out, checks_performed, CHECK(CONNECTION));
 }
 
-static void
-say_host(struct wd_build *b, const struct wd_look *look,
-    Weightd__V1__Attestation *out)
+Weightd__V1__HostIdentity *
+wd_say_host(struct wd_build *b, const struct wd_host_identity *host)
 {
-	out->host = wd_build_new(b, &weightd__v1__host_identity__descriptor);
-	if (out->host == NULL)
-		return;
-	wd_build_text(b, &out->host->hostname, look->host.hostname);
-	wd_build_text(b, &out->host->boot_id, look->host.boot_id);
-	wd_build_text(b, &out->host->operating_system, look->host.os);
-	wd_build_text(b, &out->host->agent_version, WD_VERSION);
-	out->host->netns = look->host.netns;
+	Weightd__V1__HostIdentity *out =
+	    wd_build_new(b, &weightd__v1__host_identity__descriptor);
+
+	if (out == NULL)
+		return NULL;
+	wd_build_text(b, &out->hostname, host->hostname);
+	wd_build_text(b, &out->boot_id, host->boot_id);
+	wd_build_text(b, &out->operating_system, host->os);
+	wd_build_text(b, &out->agent_version, WD_VERSION);
+	out->netns = host->netns;
+	return out;
 }
 
 static void
@@ -264,7 +273,7 @@ wd_look_message(struct wd_look *look, Weightd__V1__Attestation **attestation,
 	if (out == NULL)
 		return wd_fail(err, WD_NOMEM, "attestation: out of memory");
 	say_question(&b, look, out);
-	say_host(&b, look, out);
+	out->host = wd_say_host(&b, &look->host);
 	wd_build_time(&b, &out->started_at, look->memo->started_real_ns);
 	wd_build_time(&b, &out->ended_at, wd_clock_real_ns(look->with->clock));
 	for (i = 0; i < look->listeners.count && b.status == WD_OK; i++) {

@@ -10,6 +10,13 @@
 
 Weightd__V1__Tristate wd_say_tristate(enum wd_tristate value);
 
+/* Who the machine is; NULL when the builder has failed. */
+Weightd__V1__HostIdentity *wd_say_host(
+    struct wd_build *b, const struct wd_host_identity *host);
+
+void wd_say_blind(struct wd_build *b, const struct wd_blind *blind,
+    Weightd__V1__BlindSpot__Scope scope, Weightd__V1__BlindSpot *out);
+
 /* One way in which a process has a socket. */
 void wd_say_owner(const struct wd_holder *holder, Weightd__V1__Owner *out);
 

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "host/rights.h"
 
 /* ---- the table ----------------------------------------------------------
  * Outputs start empty here, so that every implementation may append and every
@@ -188,6 +189,25 @@ wd_host_unix_pairs(struct wd_host *host, const struct wd_deadline *deadline,
 		    "this host does not tell which unix sockets are "
 		    "connected to each other");
 	return host->ops->unix_pairs(host, or_never(deadline), found, err);
+}
+
+enum wd_status
+wd_host_rights(
+    struct wd_host *host, struct wd_rights *rights, struct wd_error *err)
+{
+	rights->count = 0;
+	if (host->ops->rights == NULL)
+		return wd_fail(
+		    err, WD_UNSUPPORTED, "this host has no named rights");
+	return host->ops->rights(host, rights, err);
+}
+
+struct wd_abilities
+wd_host_abilities(const struct wd_host *host)
+{
+	return (struct wd_abilities){ host->ops->written != NULL,
+		host->ops->connections != NULL,
+		host->ops->device_uses != NULL };
 }
 
 struct wd_refusal

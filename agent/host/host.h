@@ -362,6 +362,7 @@ struct wd_host_identity {
 };
 
 struct wd_host;
+struct wd_rights;          /* rights.h */
 struct wd_local_addresses; /* reach.h */
 struct wd_translations;
 
@@ -444,6 +445,8 @@ struct wd_host_ops {
 	    struct wd_translations *found, struct wd_error *err);
 	struct wd_refusal (*refusal)(
 	    struct wd_host *host, enum wd_refused about);
+	enum wd_status (*rights)(struct wd_host *host, struct wd_rights *rights,
+	    struct wd_error *err);
 	void (*free)(struct wd_host *host);
 };
 

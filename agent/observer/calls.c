@@ -5,6 +5,8 @@
 static const struct wd_call_kind kinds[] = {
 	{ WD_CALL_ATTEST_PORT, &weightd__v1__attest_port_request__descriptor,
 	    wd_attest_port_waits, wd_answer_attest_port },
+	{ WD_CALL_GET_HOST, &weightd__v1__get_host_request__descriptor, NULL,
+	    wd_answer_get_host },
 };
 
 const struct wd_call_kind *

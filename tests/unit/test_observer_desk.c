@@ -73,6 +73,28 @@ START_TEST(answers_about_a_port)
 }
 END_TEST
 
+START_TEST(answers_who_it_is)
+{
+	Weightd__V1__GetHostRequest request =
+	    WEIGHTD__V1__GET_HOST_REQUEST__INIT;
+	struct desk_answer answer = { 0 };
+	Weightd__V1__GetHostResponse *response;
+
+	desk_open(&d);
+	ck_assert_int_eq(
+	    desk_ask(&d, WD_CALL_GET_HOST, &request.base, 60000, &answer),
+	    WD_OK);
+	desk_wait(&d, &answer);
+	response =
+	    desk_message(&answer, &weightd__v1__get_host_response__descriptor);
+	ck_assert_str_eq(response->host->hostname, "box");
+	ck_assert_int_eq(
+	    response->agent_started_at->seconds, SCENE_NOW / WD_NS_PER_SECOND);
+	wd_message_free(response);
+	desk_answer_release(&answer);
+}
+END_TEST
+
 START_TEST(tickets_are_not_used_again)
 {
 	desk_open(&d);
@@ -501,6 +523,7 @@ END_TEST
 WD_SUITE_BEGIN("observer desk")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(answers_about_a_port);
+WD_TEST(answers_who_it_is);
 WD_TEST(tickets_are_not_used_again);
 WD_TEST(bytes_are_validated);
 WD_TEST(questions_that_are_wrong);

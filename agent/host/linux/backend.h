@@ -106,6 +106,8 @@ enum wd_status wd_linux_hidden_processes(const struct wd_linux *lx,
 struct wd_refusal wd_linux_refusal(const struct wd_linux *lx);
 
 /* wd_host_refusal. (visibility.c) */
+enum wd_status wd_linux_rights(
+    struct wd_host *, struct wd_rights *, struct wd_error *);
 struct wd_refusal wd_linux_op_refusal(
     struct wd_host *host, enum wd_refused about);
 

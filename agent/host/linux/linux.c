@@ -111,6 +111,7 @@ static const struct wd_host_ops linux_ops = {
 	.unix_pairs = wd_linux_unix_pairs,
 	.device_uses = wd_linux_device_uses,
 	.refusal = wd_linux_op_refusal,
+	.rights = wd_linux_rights,
 	.ends = wd_linux_ends,
 	.mappers = wd_linux_mappers,
 	.free = linux_free,

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "host/linux/backend.h"
 #include "host/linux/procfs.h"
+#include "host/rights.h"
 
 /* The inode of the first pid namespace: PROC_PID_INIT_INO of
  * linux/proc_ns.h, fixed since Linux 3.8. */
@@ -71,18 +72,74 @@ mount_hides(struct wd_slice options)
 	return !in_group(group);
 }
 
+static enum wd_status
+read_rights(const struct wd_linux *lx, uint64_t *effective)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
+	struct wd_status_file status;
+	enum wd_status st;
+
+	*effective = 0;
+	wd_buf_init(&text, 65536);
+	st = wd_proc_read(lx, &text, "self/status");
+	if (st != WD_OK)
+		return st;
+	wd_parse_status(wd_buf_slice(&text), &status);
+	*effective = status.cap_effective;
+	return WD_OK;
+}
+
 /* Whether the agent has at least one of the capabilities. */
 static bool
 has_right(const struct wd_linux *lx, uint64_t bits)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf text = { 0 };
-	struct wd_status_file status;
+	uint64_t effective = 0;
 
-	wd_buf_init(&text, 65536);
-	if (wd_proc_read(lx, &text, "self/status") != WD_OK)
-		return false;
-	wd_parse_status(wd_buf_slice(&text), &status);
-	return (status.cap_effective & bits) != 0;
+	return read_rights(lx, &effective) == WD_OK && (effective & bits) != 0;
+}
+
+/* capabilities(7), as far as looks use them. */
+static const struct {
+	const char *name;
+	unsigned bit;
+	const char *purpose;
+} rights_of_looks[] = {
+	{ "CAP_SYS_PTRACE", 19,
+	    "descriptors, mappings and memory of processes of other users; "
+	    "without it their sockets and files are blind" },
+	{ "CAP_DAC_READ_SEARCH", 2,
+	    "files that those processes hold, and the folders above them; "
+	    "without it weights in folders of other users are blind" },
+	{ "CAP_CHECKPOINT_RESTORE", 40,
+	    "the mapped object itself (map_files; CAP_SYS_ADMIN opens it too); "
+	    "without either, files are found by path, never on overlay and "
+	    "btrfs" },
+	{ "CAP_SYS_ADMIN", 21,
+	    "sockets of other network namespaces; without it the listeners of "
+	    "containers with a network of their own may be missing" },
+	{ "CAP_LEASE", 28,
+	    "a read lease on files of other users; without it their digests "
+	    "are not kept" },
+};
+
+enum wd_status
+wd_linux_rights(
+    struct wd_host *host, struct wd_rights *rights, struct wd_error *err)
+{
+	uint64_t effective = 0;
+	enum wd_status st = read_rights(wd_linux_of(host), &effective);
+	size_t i;
+
+	if (st != WD_OK)
+		return wd_fail(
+		    err, st, "the agent's own rights: %s", wd_status_name(st));
+	for (i = 0; i < sizeof(rights_of_looks) / sizeof(rights_of_looks[0]);
+	     i++)
+		rights->items[rights->count++] =
+		    (struct wd_right){ rights_of_looks[i].name,
+			    rights_of_looks[i].purpose,
+			    (effective >> rights_of_looks[i].bit & 1) != 0 };
+	return WD_OK;
 }
 
 static bool
