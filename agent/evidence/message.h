@@ -29,6 +29,11 @@ void wd_say_connection(struct wd_build *b, const struct wd_look *look,
 void wd_say_process(struct wd_build *b, const struct wd_look *look,
     const struct wd_member *member, Weightd__V1__Process *out);
 
+/* message_model.c: the bundle with what is known of its files' bytes; the
+ * message is the caller's. */
+void wd_say_bundle(struct wd_build *b, const struct wd_model *model,
+    Weightd__V1__Bundle **out);
+
 /* message_model.c */
 void wd_say_candidate(struct wd_build *b, const struct wd_look *look,
     const struct wd_group *group, const struct wd_model *model,

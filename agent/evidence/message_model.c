@@ -111,9 +111,9 @@ say_file(struct wd_build *b, const struct wd_look *look,
 	out->trusted_times = file->state.trusted_times;
 }
 
-static void
-say_bundle(struct wd_build *b, const struct wd_model *model,
-    Weightd__V1__Candidate *out)
+void
+wd_say_bundle(
+    struct wd_build *b, const struct wd_model *model, Weightd__V1__Bundle **out)
 {
 	WD_CLEANUP(wd_free_scoped) struct wd_file_digest *digests = NULL;
 	enum wd_status st;
@@ -129,29 +129,27 @@ say_bundle(struct wd_build *b, const struct wd_model *model,
 		digests[i].digested_at_ns = model->files[i].digested_real_ns;
 		digests[i].hashed_bytes = model->files[i].hashed_bytes;
 	}
-	st = wd_bundle_message(model->bundle, digests,
-	    wd_bytes_slice(&model->path), &out->bundle, NULL);
+	st = wd_bundle_message(
+	    model->bundle, digests, wd_bytes_slice(&model->path), out, NULL);
 	if (st != WD_OK) {
 		b->status = st;
 		return;
 	}
 	switch (model->kind) {
 	case WD_KIND_MODEL:
-		out->bundle->kind = WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_MODEL;
+		(*out)->kind = WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_MODEL;
 		break;
 	case WD_KIND_ADAPTER:
-		out->bundle->kind =
-		    WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_ADAPTER;
+		(*out)->kind = WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_ADAPTER;
 		break;
 	case WD_KIND_PROJECTOR:
-		out->bundle->kind =
-		    WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_PROJECTOR;
+		(*out)->kind = WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_PROJECTOR;
 		break;
 	case WD_KIND_DRAFT:
-		out->bundle->kind = WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_DRAFT;
+		(*out)->kind = WEIGHTD__V1__BUNDLE_KIND__BUNDLE_KIND_DRAFT;
 		break;
 	}
-	out->bundle->incomplete = model->incomplete;
+	(*out)->incomplete = model->incomplete;
 }
 
 static void
@@ -402,7 +400,7 @@ wd_say_candidate(struct wd_build *b, const struct wd_look *look,
 {
 	size_t i, j;
 
-	say_bundle(b, model, out);
+	wd_say_bundle(b, model, &out->bundle);
 	out->grade = model->grade;
 	say_model_flags(b, model, out);
 	out->mapped_wholly = model->mapped_wholly;

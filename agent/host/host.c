@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "host/below.h"
 #include "host/rights.h"
 
 /* ---- the table ----------------------------------------------------------
@@ -208,6 +209,33 @@ wd_host_abilities(const struct wd_host *host)
 	return (struct wd_abilities){ host->ops->written != NULL,
 		host->ops->connections != NULL,
 		host->ops->device_uses != NULL };
+}
+
+static enum wd_status
+no_below(struct wd_error *err)
+{
+	return wd_fail(err, WD_UNSUPPORTED,
+	    "this system cannot hold a path below a folder");
+}
+
+enum wd_status
+wd_host_open_below(struct wd_host *host, struct wd_slice root,
+    struct wd_slice path, struct wd_file *file, struct wd_error *err)
+{
+	file_none(file);
+	if (host->ops->open_below == NULL)
+		return no_below(err);
+	return host->ops->open_below(host, root, path, file, NULL, err);
+}
+
+enum wd_status
+wd_host_folder_below(struct wd_host *host, struct wd_slice root,
+    struct wd_slice path, int *fd, struct wd_error *err)
+{
+	*fd = -1;
+	if (host->ops->open_below == NULL)
+		return no_below(err);
+	return host->ops->open_below(host, root, path, NULL, fd, err);
 }
 
 struct wd_refusal

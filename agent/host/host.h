@@ -447,6 +447,10 @@ struct wd_host_ops {
 	    struct wd_host *host, enum wd_refused about);
 	enum wd_status (*rights)(struct wd_host *host, struct wd_rights *rights,
 	    struct wd_error *err);
+	/* below.h; of a file, or of a folder when `folder` is not NULL. */
+	enum wd_status (*open_below)(struct wd_host *host, struct wd_slice root,
+	    struct wd_slice path, struct wd_file *file, int *folder,
+	    struct wd_error *err);
 	void (*free)(struct wd_host *host);
 };
 

@@ -2,11 +2,30 @@
 
 #include <stddef.h>
 
+static enum wd_status
+answer_nothing(struct wd_answerer *answerer, const ProtobufCMessage *request,
+    bool may_wait, const struct wd_deadline *deadline, struct wd_buf *answer,
+    struct wd_error *err)
+{
+	(void)answerer;
+	(void)request;
+	(void)may_wait;
+	(void)deadline;
+	(void)answer;
+	(void)err;
+	return WD_OK;
+}
+
 static const struct wd_call_kind kinds[] = {
 	{ WD_CALL_ATTEST_PORT, &weightd__v1__attest_port_request__descriptor,
 	    wd_attest_port_waits, wd_answer_attest_port },
+	{ WD_CALL_DESCRIBE_BUNDLE,
+	    &weightd__v1__describe_bundle_request__descriptor,
+	    wd_describe_bundle_waits, wd_answer_describe_bundle },
 	{ WD_CALL_GET_HOST, &weightd__v1__get_host_request__descriptor, NULL,
 	    wd_answer_get_host },
+	{ WD_CALL_SIGN_OF_LIFE, &weightd__v1__get_host_request__descriptor,
+	    NULL, answer_nothing },
 };
 
 const struct wd_call_kind *

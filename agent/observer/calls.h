@@ -48,6 +48,10 @@ bool wd_wish_waits(Weightd__V1__DigestWish wish);
 wd_answer_call wd_answer_attest_port;
 bool wd_attest_port_waits(const ProtobufCMessage *request);
 
+/* Errors: those of wd_describe_at_path and wd_wire_pack. */
+wd_answer_call wd_answer_describe_bundle;
+bool wd_describe_bundle_waits(const ProtobufCMessage *request);
+
 /* Errors: those of wd_look_at_sight and wd_wire_pack. */
 wd_answer_call wd_answer_get_host;
 

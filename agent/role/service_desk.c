@@ -3,7 +3,7 @@
 #include "host/system.h"
 #include "role/service_parts.h"
 
-/* A question about the host itself, which looks at nothing: longer is hung. */
+/* What a look at the whole host may take; longer is hung. */
 #define SIGN_OF_LIFE_MS 20000
 
 /* ---- what the desk needs ------------------------------------------------- */
@@ -67,8 +67,7 @@ on_sign(void *ctx, enum wd_status status, struct wd_slice answer,
 
 	(void)answer;
 	service->desk_ticket = 0;
-	/* A desk that does not know the question has answered it. */
-	if (status != WD_OK && status != WD_UNSUPPORTED) {
+	if (status != WD_OK) {
 		wd_log(WD_LOG_ERROR, "the self-test failed: %s", err->message);
 		return;
 	}
@@ -88,7 +87,10 @@ wd_service_desk_ask(struct wd_service *service)
 	if (service->desk_ticket != 0)
 		return;
 	wd_error_init(&err);
-	st = wd_observer_ask(wd_desk_observer(service->desk), WD_CALL_GET_HOST,
+	/* The self-test looks at the host once; later the threads' lives are
+	 * in question, and a look for its own sake would cost. */
+	st = wd_observer_ask(wd_desk_observer(service->desk),
+	    service->desk_works ? WD_CALL_SIGN_OF_LIFE : WD_CALL_GET_HOST,
 	    nothing, &deadline, on_sign, service, &service->desk_ticket, &err);
 	if (st != WD_OK)
 		on_sign(service, st, nothing, &err);

@@ -34,6 +34,9 @@ enum wd_call {
 	WD_CALL_DESCRIBE_BUNDLE = 2,
 	WD_CALL_LIST_SERVERS = 3,
 	WD_CALL_GET_HOST = 4,
+	/* Of no schema and over no socket: a desk's own process asks whether
+	 * its threads still answer. The answer is empty. */
+	WD_CALL_SIGN_OF_LIFE = 32,
 };
 
 /* Names a question that is being answered; never 0, and not used again while

@@ -95,6 +95,62 @@ START_TEST(answers_who_it_is)
 }
 END_TEST
 
+START_TEST(gives_a_sign_of_life)
+{
+	Weightd__V1__GetHostRequest request =
+	    WEIGHTD__V1__GET_HOST_REQUEST__INIT;
+	struct desk_answer answer = { 0 };
+
+	desk_open(&d);
+	ck_assert_int_eq(
+	    desk_ask(&d, WD_CALL_SIGN_OF_LIFE, &request.base, 60000, &answer),
+	    WD_OK);
+	desk_wait(&d, &answer);
+	ck_assert_int_eq(answer.status, WD_OK);
+	ck_assert_uint_eq(answer.bytes.len, 0);
+	desk_answer_release(&answer);
+}
+END_TEST
+
+START_TEST(describes_what_it_may)
+{
+	Weightd__V1__DescribeBundleRequest request =
+	    WEIGHTD__V1__DESCRIBE_BUNDLE_REQUEST__INIT;
+	static const char *const roots[] = { "/models" };
+	char path[] = "/models/m.gguf", other[] = "/m/none";
+	struct desk_answer answer = { 0 };
+	Weightd__V1__DescribeBundleResponse *response;
+
+	scene_process(&d.scene, 900, 1);
+	scene_path(&d.scene, 900, path, "m.gguf");
+	scene_put(&d.scene, "/processes/900/folders/~1models", "'.'");
+	scene_put(
+	    &d.scene, "/processes/900/folders/~1models~1m.gguf", "'!invalid'");
+	d.options.model_roots = roots;
+	d.options.model_root_count = 1;
+	desk_open(&d);
+	request.path = (ProtobufCBinaryData){ strlen(path), (uint8_t *)path };
+	request.digests = WISH(WAIT);
+	ck_assert_int_eq(desk_ask(&d, WD_CALL_DESCRIBE_BUNDLE, &request.base,
+			     60000, &answer),
+	    WD_OK);
+	desk_wait(&d, &answer);
+	response = desk_message(
+	    &answer, &weightd__v1__describe_bundle_response__descriptor);
+	ck_assert_int_eq(
+	    response->bundle->files[0]->digest_state, STATE(COMPUTED));
+	wd_message_free(response);
+	desk_answer_release(&answer);
+	request.path = (ProtobufCBinaryData){ strlen(other), (uint8_t *)other };
+	ck_assert_int_eq(desk_ask(&d, WD_CALL_DESCRIBE_BUNDLE, &request.base,
+			     60000, &answer),
+	    WD_OK);
+	desk_wait(&d, &answer);
+	ck_assert_int_eq(answer.status, WD_DENIED);
+	desk_answer_release(&answer);
+}
+END_TEST
+
 START_TEST(tickets_are_not_used_again)
 {
 	desk_open(&d);
@@ -524,6 +580,8 @@ WD_SUITE_BEGIN("observer desk")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(answers_about_a_port);
 WD_TEST(answers_who_it_is);
+WD_TEST(gives_a_sign_of_life);
+WD_TEST(describes_what_it_may);
 WD_TEST(tickets_are_not_used_again);
 WD_TEST(bytes_are_validated);
 WD_TEST(questions_that_are_wrong);

@@ -106,6 +106,8 @@ enum wd_status wd_linux_hidden_processes(const struct wd_linux *lx,
 struct wd_refusal wd_linux_refusal(const struct wd_linux *lx);
 
 /* wd_host_refusal. (visibility.c) */
+enum wd_status wd_linux_open_below(struct wd_host *, struct wd_slice,
+    struct wd_slice, struct wd_file *, int *, struct wd_error *);
 enum wd_status wd_linux_rights(
     struct wd_host *, struct wd_rights *, struct wd_error *);
 struct wd_refusal wd_linux_op_refusal(
@@ -142,6 +144,7 @@ int wd_linux_resolve(
 
 /* Opens `path` below the agent's own root, O_PATH. */
 int wd_linux_resolve_own(struct wd_slice path);
+int wd_linux_resolve_below(struct wd_slice root, struct wd_slice path);
 
 /* Device and inode as fstat tells them, without asking a server. */
 struct wd_object_id {

@@ -112,6 +112,7 @@ static const struct wd_host_ops linux_ops = {
 	.device_uses = wd_linux_device_uses,
 	.refusal = wd_linux_op_refusal,
 	.rights = wd_linux_rights,
+	.open_below = wd_linux_open_below,
 	.ends = wd_linux_ends,
 	.mappers = wd_linux_mappers,
 	.free = linux_free,

@@ -218,3 +218,32 @@ wd_linux_open_folder(struct wd_host *host, pid_t pid, struct wd_slice path,
 	return wd_fail_errno(
 	    err, errno, "opening a folder as process %d sees it", (int)pid);
 }
+
+enum wd_status
+wd_linux_open_below(struct wd_host *host, struct wd_slice root,
+    struct wd_slice path, struct wd_file *file, int *folder,
+    struct wd_error *err)
+{
+	WD_CLEANUP(wd_close_scoped) int found = -1;
+	struct wd_slice name = path.len == 0 ? wd_slice_text(".") : path;
+	enum wd_status st = check_path(root, err);
+
+	if (st == WD_OK)
+		st = check_path(name, err);
+	if (st != WD_OK)
+		return st;
+	found = wd_linux_resolve_below(root, name);
+	if (found < 0 && errno == EXDEV)
+		return wd_fail(
+		    err, WD_DENIED, "the path leads out of its folder");
+	if (found < 0)
+		return wd_fail_errno(err, errno, "opening a path");
+	if (folder == NULL)
+		return reopen(host, found, file, err);
+	*folder = openat(found, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*folder >= 0)
+		return WD_OK;
+	if (errno == ENOTDIR)
+		return wd_fail(err, WD_INVALID, "it is no folder");
+	return wd_fail_errno(err, errno, "opening a folder");
+}

@@ -95,6 +95,17 @@ wd_linux_resolve_own(struct wd_slice path)
 	return open_below(AT_FDCWD, text, 0);
 }
 
+int
+wd_linux_resolve_below(struct wd_slice root, struct wd_slice path)
+{
+	WD_CLEANUP(wd_close_scoped) int folder = wd_linux_resolve_own(root);
+	char text[WD_MAX_PATH];
+
+	if (folder < 0 || !path_text(path, text))
+		return -1;
+	return open_below(folder, text, RESOLVE_BENEATH);
+}
+
 /* The working directory's path below the process's root: the kernel shows
  * both as the reader sees them, so a common beginning is cut off. */
 static struct wd_slice
