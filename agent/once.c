@@ -91,7 +91,8 @@ parse_own(struct options *o, const char *flag, const char *value, bool *known,
 	}
 	if (strcmp(flag, "--timeout") == 0) {
 		st = parse_number(flag, value, 86400, &number, err);
-		o->timeout_ms = (int64_t)number * 1000;
+		if (st == WD_OK)
+			o->timeout_ms = (int64_t)number * 1000;
 	} else if (strcmp(flag, "--state-dir") == 0) {
 		o->state_folder = value;
 	} else if (strcmp(flag, "--address") == 0) {
@@ -305,6 +306,8 @@ wd_once(int count, char **arguments)
 	 * default ends the process. */
 	(void)signal(SIGIO, SIG_IGN);
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* A limit on file sizes is the store's error, not our end. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	if (parse(&options, count, arguments, &err) != WD_OK)
 		code = complain(&err);
 	else

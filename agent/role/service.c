@@ -347,6 +347,7 @@ wd_service_run(const char *config_path)
 	 * default ends the process. */
 	(void)signal(SIGIO, SIG_IGN);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	wd_notify_init();
 	st = prepare(&service, &err);
 	if (st == WD_OK)

@@ -71,6 +71,18 @@ class Usage(OnceTest):
             set(answer.listeners[0]["witnesses"]),
             {"WITNESS_SOCK_DIAG", "WITNESS_PROC_NET"})
 
+    def test_a_limit_on_file_sizes_is_no_end(self):
+        server = self.server("0", "--model", self.bundle())
+        answer = self.once(server.port,
+                           wrapper=("sh", "-c", 'ulimit -f 0; exec "$@"', "sh"))
+        self.assertEqual(answer.kind, "MATCH", answer.reason)
+
+    def test_a_time_that_is_too_long_is_refused(self):
+        done = subprocess.run([WEIGHTD, "--once", "1", "--timeout",
+                               "9223372036854775807"], stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"--timeout", done.stderr)
+
     @needs_root
     def test_F13_a_folder_that_is_hidden_from_the_agent(self):
         path = self.bundle("models/m.gguf")
