@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "evidence/claims.h"
+#include "host/way.h"
 
 /* Bare words that are tried as paths, for each process. */
 #define MAX_BARE 256
@@ -202,11 +203,43 @@ follow_folder(struct wd_look *look, struct wd_group *group,
 	return WD_OK;
 }
 
+/* Whether the path may have led elsewhere when the process loaded it; `ns`:
+ * when a folder in which the file was looked for last changed. */
+static enum wd_status
+date_way(struct wd_look *look, struct wd_claim *claim, pid_t pid, int64_t ns)
+{
+	int64_t latest =
+	    look->members[claim->member].load_start_ns + look->host.tick_ns;
+	struct wd_way way;
+	enum wd_status st;
+
+	if (!claim->leads_to_file)
+		return WD_OK;
+	st = wd_host_way(
+	    look->with->host, pid, wd_bytes_slice(&claim->path), 0, &way, NULL);
+	claim->led_anew = st != WD_OK || way.mounted ||
+	    way.changed_ns > latest || ns > latest;
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+/* A file that was removed since leaves no other trace. */
+static int64_t
+folder_changed(struct wd_look *look, int fd)
+{
+	struct wd_file_state state;
+
+	if (wd_host_file_state(look->with->host, fd, &state, NULL) != WD_OK)
+		return INT64_MAX;
+	return state.ctime_ns > state.mtime_ns ? state.ctime_ns :
+						 state.mtime_ns;
+}
+
 enum wd_status
 wd_claim_follow(struct wd_look *look, struct wd_group *group,
     struct wd_claim *claim, pid_t pid, struct wd_slice path,
     struct wd_slice within)
 {
+	int64_t changed_ns;
 	enum wd_bundle_format format;
 	enum wd_status st;
 	int fd = -1;
@@ -220,7 +253,9 @@ wd_claim_follow(struct wd_look *look, struct wd_group *group,
 		claim->leads_to_file = format != WD_FORMAT_UNKNOWN;
 		if (!claim->leads_to_file)
 			wd_file_release(&claim->file);
-		return st == WD_OK ? wd_bytes_set(&claim->path, path) : st;
+		if (st == WD_OK)
+			st = wd_bytes_set(&claim->path, path);
+		return st == WD_OK ? date_way(look, claim, pid, INT64_MIN) : st;
 	}
 	claim->file.fd = -1;
 	if (st == WD_NOMEM || group->folders >= MAX_FOLDERS)
@@ -230,8 +265,9 @@ wd_claim_follow(struct wd_look *look, struct wd_group *group,
 		return st == WD_NOMEM ? st : WD_OK;
 	group->folders++;
 	st = follow_folder(look, group, claim, pid, fd, path, within);
+	changed_ns = folder_changed(look, fd);
 	(void)close(fd);
-	return st;
+	return st == WD_OK ? date_way(look, claim, pid, changed_ns) : st;
 }
 
 enum wd_status

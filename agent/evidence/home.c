@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "evidence/caches.h"
+#include "host/way.h"
 
 void
 wd_split_path(
@@ -183,6 +184,28 @@ give_held(struct wd_home *home, struct wd_slice name, size_t held, int *fd)
 	    home, name, *fd, false, held, &home->group->held[held].first_state);
 }
 
+/* What the first `sure` bytes lead through is judged already. */
+static enum wd_status
+note_way(struct wd_home *home, struct wd_slice path, size_t sure)
+{
+	struct wd_way way;
+	enum wd_status st = wd_host_way(
+	    home->look->with->host, home->view, path, sure, &way, NULL);
+
+	home->unsure |= st != WD_OK;
+	if (way.changed_ns > home->changed_ns)
+		home->changed_ns = way.changed_ns;
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
+/* A mount has no time: what was reached through another one than the file
+ * itself can lie there since yesterday, or since a moment ago. */
+static void
+note_mount(struct wd_home *home, const struct wd_file_state *state)
+{
+	home->unsure |= home->mount != 0 && state->mount != home->mount;
+}
+
 static enum wd_status
 open_beside(void *ctx, struct wd_slice name, int *fd, struct wd_error *err)
 {
@@ -211,8 +234,13 @@ open_beside(void *ctx, struct wd_slice name, int *fd, struct wd_error *err)
 		return give_held(home, name, held, fd);
 	if (st == WD_GONE)
 		return WD_NOTFOUND;
-	if (st != WD_OK)
+	if (st == WD_OK)
+		st = note_way(home, wd_buf_slice(&path), home->folder.len);
+	if (st != WD_OK) {
+		wd_file_release(&file);
 		return st;
+	}
+	note_mount(home, &file.state);
 	/* Somebody may hold it under another name (a link). */
 	held = wd_group_find_held(home->group, &file.state);
 	if (held != WD_NONE && home->group->held[held].file.fd >= 0) {
@@ -269,12 +297,12 @@ list_beside(void *ctx, bool (*each)(void *each_ctx, struct wd_slice name),
 	return folder.list(folder.ctx, forward_name, &f, err);
 }
 
-enum wd_status
-wd_home_find_view(struct wd_home *home, pid_t holder, struct wd_slice path,
-    const struct wd_file_state *object)
+/* The view in which the path leads to the object; `there`: its state. */
+static enum wd_status
+find_view(struct wd_home *home, pid_t holder, struct wd_slice path,
+    const struct wd_file_state *object, struct wd_file_state *there)
 {
 	pid_t views[2] = { holder, home->look->host.pid_of_agent };
-	enum wd_status found;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -284,21 +312,57 @@ wd_home_find_view(struct wd_home *home, pid_t holder, struct wd_slice path,
 		bool same = st == WD_OK &&
 		    wd_file_state_same_object(&file.state, object);
 
+		*there = file.state;
 		wd_file_release(&file);
 		if (st == WD_NOMEM)
 			return st;
 		if (same) {
 			home->view = views[i];
-			break;
+			return WD_OK;
 		}
 	}
-	if (home->view == 0)
+	return WD_OK;
+}
+
+/* The folder itself: what covers it hides what is missing in it. */
+static void
+note_folder_mount(struct wd_home *home)
+{
+	struct wd_file_state state;
+
+	if (wd_host_file_state(
+		home->look->with->host, home->folder_fd, &state, NULL) == WD_OK)
+		note_mount(home, &state);
+}
+
+enum wd_status
+wd_home_find_view(struct wd_home *home, pid_t holder, struct wd_slice path,
+    bool own, const struct wd_file_state *object)
+{
+	struct wd_file_state there;
+	enum wd_status found = find_view(home, holder, path, object, &there);
+
+	if (found != WD_OK)
+		return found;
+	home->mount = object->mount;
+	home->changed_ns = INT64_MIN;
+	if (home->view == 0) {
+		home->unsure = true;
 		home->view = holder;
+	} else {
+		note_mount(home, &there);
+		if (!own)
+			found = note_way(home, path, 0);
+	}
+	if (found != WD_OK)
+		return found;
 	found = wd_host_open_folder(home->look->with->host, home->view,
 	    home->folder, &home->folder_fd, NULL);
 	if (found != WD_OK) {
 		home->folder_fd = -1;
 		home->view = 0;
+	} else {
+		note_folder_mount(home);
 	}
 	return found == WD_NOMEM ? found : WD_OK;
 }

@@ -29,7 +29,13 @@ struct wd_home {
 	pid_t view;    /* through whose root the path leads there; 0: none */
 	struct wd_slice path; /* of the file */
 	struct wd_slice folder;
-	int folder_fd; /* for listing; -1: not known */
+	int folder_fd;  /* for listing; -1: not known */
+	uint64_t mount; /* that the file was reached through; 0: not known */
+	/* The latest moment at which a link or a folder, on the way to the
+	 * folder or to what was handed out of it, can have been exchanged. */
+	int64_t changed_ns;
+	bool unsure; /* nobody knows when: the path leads elsewhere, or a mount
+		      * lies on the way */
 	struct wd_given *given;
 	size_t given_count, given_capacity;
 };
@@ -40,9 +46,12 @@ void wd_split_path(
 
 /* Looks for the view in which `path` leads to the object itself: the root of
  * process `holder`, or ours (a chroot shows host paths). Without one the
- * holder's view serves for the folder. Errors: WD_NOMEM. */
+ * holder's view serves for the folder, and the home is unsure. `own`: the path
+ * is the kernel's own of what is held, so its folders are those of the load
+ * wherever they were moved since. Errors: WD_NOMEM. */
 enum wd_status wd_home_find_view(struct wd_home *home, pid_t holder,
-    struct wd_slice path, const struct wd_file_state *object) WD_MUST_CHECK;
+    struct wd_slice path, bool own,
+    const struct wd_file_state *object) WD_MUST_CHECK;
 
 /* Hands out `fd`, which the home closes at its end when it is `owned`. Errors:
  * WD_NOMEM, WD_LIMIT. */

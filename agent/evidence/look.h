@@ -129,6 +129,10 @@ struct wd_claim {
 	 * can have loaded what it led to before: the claim says nothing of what
 	 * was loaded. */
 	bool late;
+	/* A link or folder on the path may have been exchanged since then, or
+	 * a mount lies over its end: as `late` for what is only named, but it
+	 * excuses no conflict. */
+	bool led_anew;
 };
 
 enum wd_origin { WD_ORIGIN_MAPPED, WD_ORIGIN_OPEN, WD_ORIGIN_BESIDE };
@@ -179,7 +183,8 @@ struct wd_model {
 	Weightd__V1__Grade grade;
 	bool settings_stale, conflict, incomplete, mapped_wholly;
 	bool folder_known;
-	int64_t folder_ns;     /* when the folder last changed */
+	int64_t folder_ns;     /* when the folder, or the way to it or to what
+				* was taken out of it, last changed */
 	bool settings_checked; /* none can have been removed since the load */
 	enum wd_tristate on_overlay;
 	bool named_in_time; /* by a claim that is not late */

@@ -96,7 +96,7 @@ is_held(const struct wd_model *model)
 }
 
 /* When the folder itself last changed: a settings file that was removed since
- * the load shows nowhere else. */
+ * the load shows nowhere else. What leads to it counts as well. */
 static void
 note_folder(const struct wd_home *home, struct wd_model *model)
 {
@@ -106,9 +106,11 @@ note_folder(const struct wd_home *home, struct wd_model *model)
 	    wd_host_file_state(
 		home->look->with->host, home->folder_fd, &state, NULL) != WD_OK)
 		return;
-	model->folder_known = true;
+	model->folder_known = !home->unsure;
 	model->folder_ns =
 	    state.ctime_ns > state.mtime_ns ? state.ctime_ns : state.mtime_ns;
+	if (home->changed_ns > model->folder_ns)
+		model->folder_ns = home->changed_ns;
 }
 
 static enum wd_status
@@ -200,6 +202,9 @@ keep_snapshots(struct wd_model *model, struct wd_snapshots *snapshots,
 	model->several_snapshots = (claim == NULL || claim->late) &&
 	    (snapshots->count > 1 ||
 		(snapshots->count == 1 && !snapshots->complete));
+	/* A second one may have been removed since. */
+	if (claim == NULL && snapshots->changed_ns > model->folder_ns)
+		model->folder_ns = snapshots->changed_ns;
 	snapshots->count = 0;
 }
 
@@ -233,7 +238,8 @@ model_of_held(struct wd_look *look, struct wd_group *group, size_t index,
 	wd_split_path(path, &home.folder, &name);
 	if (st == WD_OK && on_disk && held->hold_count > 0)
 		st = wd_home_find_view(&home, look->members[home.member].pid,
-		    path, &held->first_state);
+		    path, wd_slice_equal(path, wd_bytes_slice(&held->path)),
+		    &held->first_state);
 	if (st != WD_OK)
 		return st;
 	st = describe(
@@ -314,7 +320,7 @@ name_model(struct wd_model *model, const struct wd_claim *claim)
 	enum wd_claim_use use = claim->use;
 
 	model->named = true;
-	model->named_in_time |= !claim->late;
+	model->named_in_time |= !claim->late && !claim->led_anew;
 	if (use == WD_CLAIM_MODEL) {
 		model->named_model = true;
 		model->kind = model->bundle->kind;
@@ -366,8 +372,8 @@ model_of_claim(
 	if (home.folder.len == 0)
 		home.folder = wd_slice_text(".");
 	home.member = claim->member;
-	st = wd_home_find_view(
-	    &home, look->members[claim->member].pid, path, &claim->file.state);
+	st = wd_home_find_view(&home, look->members[claim->member].pid, path,
+	    false, &claim->file.state);
 	if (st == WD_OK)
 		st = describe(&home, claim->file.fd, WD_NONE,
 		    &claim->file.state, path, true);

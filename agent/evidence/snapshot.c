@@ -131,6 +131,18 @@ look_into(struct search *s, struct wd_slice commit)
 	return st == WD_OK ? add_commit(s, commit) : st;
 }
 
+static void
+note_changed(struct search *s, int fd)
+{
+	struct wd_file_state state;
+
+	s->found->changed_ns = INT64_MAX;
+	if (wd_host_file_state(s->look->with->host, fd, &state, NULL) == WD_OK)
+		s->found->changed_ns = state.ctime_ns > state.mtime_ns ?
+		    state.ctime_ns :
+		    state.mtime_ns;
+}
+
 static enum wd_status
 look_into_all(struct search *s)
 {
@@ -143,6 +155,8 @@ look_into_all(struct search *s)
 
 	if (st == WD_OK)
 		st = open_folder(s, &path, &fd);
+	if (st == WD_OK)
+		note_changed(s, fd);
 	if (st == WD_OK)
 		st = wd_entries_read(fd, &commits);
 	s->found->complete =

@@ -14,7 +14,8 @@ struct wd_snapshots {
 	struct wd_bytes path;     /* of the file in one of them; empty: none */
 	struct wd_bytes *commits; /* all that have it, sorted */
 	size_t count, capacity;
-	bool complete; /* every snapshot was looked into */
+	bool complete;      /* every snapshot was looked into */
+	int64_t changed_ns; /* when one last came or went */
 };
 
 /* The snapshots with a link to `blob`, in the eyes of `pid`: that of branch

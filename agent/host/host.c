@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "host/below.h"
 #include "host/rights.h"
+#include "host/way.h"
 
 /* ---- the table ----------------------------------------------------------
  * Outputs start empty here, so that every implementation may append and every
@@ -149,6 +150,17 @@ wd_host_open_folder(struct wd_host *host, pid_t pid, struct wd_slice path,
 {
 	*fd = -1;
 	return host->ops->open_folder(host, pid, path, fd, err);
+}
+
+enum wd_status
+wd_host_way(struct wd_host *host, pid_t pid, struct wd_slice path, size_t sure,
+    struct wd_way *way, struct wd_error *err)
+{
+	*way = (struct wd_way){ .changed_ns = INT64_MIN };
+	if (host->ops->way == NULL)
+		return wd_fail(err, WD_UNSUPPORTED,
+		    "this host does not follow paths step by step");
+	return host->ops->way(host, pid, path, sure, way, err);
 }
 
 enum wd_status

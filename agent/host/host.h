@@ -137,6 +137,8 @@ struct wd_file_state {
 	uint64_t allocated_bytes;
 	int64_t mtime_ns, ctime_ns; /* real time */
 	uint64_t links;
+	uint64_t mount;          /* id of the mount it was reached through; 0:
+				  * not known */
 	uint64_t fs_id;          /* identifies the mounted file system */
 	char fs_type[32];        /* "ext4", "overlay", "nfs"; "" not known */
 	bool trusted_times;      /* local, in nanoseconds, moved by stores
@@ -363,6 +365,7 @@ struct wd_host_identity {
 
 struct wd_host;
 struct wd_rights;          /* rights.h */
+struct wd_way;             /* way.h */
 struct wd_local_addresses; /* reach.h */
 struct wd_translations;
 
@@ -440,6 +443,9 @@ struct wd_host_ops {
 	enum wd_status (*local_addresses)(struct wd_host *host,
 	    const struct wd_deadline *deadline,
 	    struct wd_local_addresses *found, struct wd_error *err);
+	enum wd_status (*way)(struct wd_host *host, pid_t pid,
+	    struct wd_slice path, size_t sure, struct wd_way *way,
+	    struct wd_error *err);
 	enum wd_status (*translations)(struct wd_host *host, uint64_t netns,
 	    uint16_t port, const struct wd_deadline *deadline,
 	    struct wd_translations *found, struct wd_error *err);

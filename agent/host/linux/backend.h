@@ -142,6 +142,11 @@ void wd_own_tables_release(struct wd_own_tables *tables);
 int wd_linux_resolve(
     const struct wd_linux *lx, pid_t pid, struct wd_slice path);
 
+/* Opens the root of process `pid` (O_PATH, the caller's) and appends `path` as
+ * it is to be followed from there. -1 and errno on failure. */
+int wd_linux_path_below_root(const struct wd_linux *lx, pid_t pid,
+    struct wd_slice path, struct wd_buf *joined);
+
 /* Opens `path` below the agent's own root, O_PATH. */
 int wd_linux_resolve_own(struct wd_slice path);
 int wd_linux_resolve_below(struct wd_slice root, struct wd_slice path);
@@ -214,6 +219,8 @@ enum wd_status wd_linux_open_path(struct wd_host *, pid_t, struct wd_slice,
     struct wd_file *, struct wd_error *);
 enum wd_status wd_linux_open_folder(
     struct wd_host *, pid_t, struct wd_slice, int *, struct wd_error *);
+enum wd_status wd_linux_way(struct wd_host *, pid_t, struct wd_slice, size_t,
+    struct wd_way *, struct wd_error *);
 enum wd_status wd_linux_file_state(
     struct wd_host *, int, struct wd_file_state *, struct wd_error *);
 enum wd_status wd_linux_quiet(

@@ -117,6 +117,9 @@ take_stat(const struct statx *stat, struct wd_file_state *state)
 	state->mtime_ns = to_ns(&stat->stx_mtime);
 	state->ctime_ns = to_ns(&stat->stx_ctime);
 	state->links = stat->stx_nlink;
+	/* Linux 5.8 */
+	state->mount =
+	    (stat->stx_mask & STATX_MNT_ID) != 0 ? stat->stx_mnt_id : 0;
 }
 
 static void
@@ -167,7 +170,8 @@ wd_linux_file_state(struct wd_host *host, int fd, struct wd_file_state *state,
 	unsigned traits;
 
 	(void)host;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stat) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID,
+		&stat) < 0)
 		return wd_fail_errno(err, errno, "reading a file's state");
 	if (fstatfs(fd, &fs) < 0)
 		return wd_fail_errno(

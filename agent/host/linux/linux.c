@@ -101,6 +101,7 @@ static const struct wd_host_ops linux_ops = {
 	.open_object = wd_linux_open_object,
 	.open_path = wd_linux_open_path,
 	.open_folder = wd_linux_open_folder,
+	.way = wd_linux_way,
 	.file_state = wd_linux_file_state,
 	.quiet = wd_linux_quiet,
 	.confirm = wd_linux_confirm,

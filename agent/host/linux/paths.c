@@ -151,12 +151,11 @@ join_cwd(const struct wd_linux *lx, pid_t pid, int root, struct wd_slice path,
 }
 
 int
-wd_linux_resolve(const struct wd_linux *lx, pid_t pid, struct wd_slice path)
+wd_linux_path_below_root(const struct wd_linux *lx, pid_t pid,
+    struct wd_slice path, struct wd_buf *joined)
 {
-	WD_CLEANUP(wd_buf_release) struct wd_buf joined = { 0 };
-	WD_CLEANUP(wd_close_scoped) int root = -1;
+	int root;
 
-	wd_buf_init(&joined, 2 * WD_MAX_PATH);
 	if (path.len == 0 || path.len >= WD_MAX_PATH || has_nul(path)) {
 		errno = EINVAL;
 		return -1;
@@ -165,11 +164,25 @@ wd_linux_resolve(const struct wd_linux *lx, pid_t pid, struct wd_slice path)
 	if (root < 0)
 		return -1;
 	if (path.data[0] == '/')
-		wd_buf_append(&joined, path.data, path.len);
-	else if (!join_cwd(lx, pid, root, path, &joined)) {
+		wd_buf_append(joined, path.data, path.len);
+	else if (!join_cwd(lx, pid, root, path, joined)) {
+		(void)close(root);
 		errno = ENOENT;
 		return -1;
 	}
+	return root;
+}
+
+int
+wd_linux_resolve(const struct wd_linux *lx, pid_t pid, struct wd_slice path)
+{
+	WD_CLEANUP(wd_buf_release) struct wd_buf joined = { 0 };
+	WD_CLEANUP(wd_close_scoped) int root = -1;
+
+	wd_buf_init(&joined, 2 * WD_MAX_PATH);
+	root = wd_linux_path_below_root(lx, pid, path, &joined);
+	if (root < 0)
+		return -1;
 	return open_below(root, wd_buf_string(&joined), RESOLVE_IN_ROOT);
 }
 

@@ -148,8 +148,13 @@ class OnceTest(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="wd-once-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        # /tmp changes all the time, and so may the folder of a test: with
+        # none between them that stays as it is, either could have been
+        # exchanged as a whole (agent/host/way.h).
+        outer = tempfile.mkdtemp(prefix="wd-once-")
+        self.addCleanup(shutil.rmtree, outer, ignore_errors=True)
+        self.folder = os.path.join(outer, "t")
+        os.mkdir(self.folder)
         self.state = os.path.join(self.folder, "state")
 
     def path(self, *parts):
