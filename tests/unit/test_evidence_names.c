@@ -674,6 +674,32 @@ START_TEST(a_name_set_anew_names_nothing)
 }
 END_TEST
 
+/* The name is old, and what its path leads through is not. */
+START_TEST(a_path_led_anew_names_nothing)
+{
+	char at[256];
+
+	(void)snprintf(at, sizeof(at), "/processes/100/ways/~1o~1blobs~1%s",
+	    strstr(blobs[0], "sha256-"));
+	scene_unmap_all(&s, 100);
+	scene_put_int(&s, "/processes/100/read_bytes", 1 << 20);
+	scene_put(&s, "/processes/100/ways", "{}");
+	scene_put(&s, at, "{'changed_ns': 1, 'mounted': false}");
+	scene_ask(&s);
+	ck_assert_int_eq(only()->grade, GRADE(INFERRED));
+	scene_put(&s, at, "{'changed_ns': 1, 'mounted': true}");
+	scene_ask(&s);
+	ck_assert_int_eq(only()->grade, GRADE(CLAIMED));
+	scene_put(&s, at, "{'status': 'denied'}");
+	scene_ask(&s);
+	ck_assert_int_eq(only()->grade, GRADE(CLAIMED));
+	scene_put(&s, at, "{'changed_ns': 1700000001000000000}");
+	scene_ask(&s);
+	ck_assert_int_eq(only()->grade, GRADE(CLAIMED));
+	ck_assert_ptr_nonnull(strstr(only()->files[0]->reason, "set anew"));
+}
+END_TEST
+
 /* A projector is a layer of its own. */
 START_TEST(layers_that_are_no_model)
 {
@@ -1087,6 +1113,7 @@ main(void)
 	WD_TEST(D11_a_tag_nobody_claimed);
 	WD_TEST(D11_a_tag_is_gone);
 	WD_TEST(a_name_set_anew_names_nothing);
+	WD_TEST(a_path_led_anew_names_nothing);
 	WD_TEST(layers_that_are_no_model);
 	WD_TEST(what_a_store_cannot_say);
 	WD_TEST(memory_for_tags);
