@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
 from harness import MODELSERVER, OnceTest, flags, grade, needs_root, text
@@ -239,6 +240,7 @@ class Weights(OnceTest):
         shutil.copy(MODELSERVER, program)
         server = self.server("0", "--model", path, "--no-repack", "-",
                              program=program)
+        time.sleep(0.05)  # starts are known to 10 ms
         server.do("overwrite")
         answer = self.once(server.port, "--digest", self.sha256(path))
         self.assertIn("CHANGED_SINCE_LOAD", flags(answer.model))
