@@ -102,11 +102,13 @@ wd_look_holders(struct wd_look *look, const struct wd_listeners *listeners,
 static bool
 has_descendants(const struct wd_look *look)
 {
-	size_t i;
+	size_t i, j;
 
-	for (i = 0; i < look->member_count; i++)
-		if (look->members[i].role == WD_MEMBER_DESCENDANT)
-			return true;
+	for (i = 0; i < look->group_count; i++)
+		for (j = 0; j < look->groups[i].member_count; j++)
+			if (wd_group_is_below_owner(&look->groups[i],
+				&look->members[look->groups[i].members[j]]))
+				return true;
 	return false;
 }
 

@@ -16,7 +16,8 @@
 
 /* Its own listener; of several the first by address. */
 static const struct wd_listener *
-listener_of(const struct wd_look *look, const struct wd_member *member)
+listener_of(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_member *member)
 {
 	const struct wd_listener *first = NULL;
 	size_t i;
@@ -25,7 +26,7 @@ listener_of(const struct wd_look *look, const struct wd_member *member)
 		const struct wd_listening *row =
 		    wd_look_listening(look, &member->descriptors.items[i]);
 
-		if (row != NULL && !row->asked &&
+		if (row != NULL && wd_group_is_elsewhere(look, group, row) &&
 		    (first == NULL || row->listener < first))
 			first = row->listener;
 	}
@@ -61,7 +62,7 @@ owner_talks_to(const struct wd_look *look, const struct wd_group *group,
 			const struct wd_member *m =
 			    &look->members[group->members[j]];
 
-			if (m->role == WD_MEMBER_OWNER &&
+			if (wd_group_is_owner(group, m) &&
 			    has_socket(m, row->inode))
 				return true;
 		}
@@ -78,7 +79,7 @@ refresh_owners(struct wd_look *look, const struct wd_group *group)
 		struct wd_member *m = &look->members[group->members[i]];
 		struct wd_descriptors now;
 
-		if (m->role != WD_MEMBER_OWNER ||
+		if (!wd_group_is_owner(group, m) ||
 		    m->descriptors_status != WD_OK)
 			continue;
 		memset(&now, 0, sizeof(now));
@@ -130,7 +131,7 @@ port_is_internal(const struct wd_look *look, const struct wd_group *group,
 		const struct wd_member *m = &look->members[group->members[i]];
 		struct wd_recognition owner = wd_engine_recognise(&m->process);
 
-		if (m->role == WD_MEMBER_OWNER &&
+		if (wd_group_is_owner(group, m) &&
 		    wd_engine_port_is_internal(&owner, child))
 			return true;
 	}
@@ -149,7 +150,7 @@ is_fork_of_owner(const struct wd_look *look, const struct wd_group *group,
 	for (i = 0; i < group->member_count; i++) {
 		const struct wd_member *m = &look->members[group->members[i]];
 
-		if (m->role == WD_MEMBER_OWNER &&
+		if (wd_group_is_owner(group, m) &&
 		    wd_look_same_generation(
 			&m->process.identity, &member->process.identity))
 			return true;
@@ -166,7 +167,7 @@ has_words_of_owner(const struct wd_look *look, const struct wd_group *group,
 	for (i = 0; i < group->member_count; i++) {
 		const struct wd_member *m = &look->members[group->members[i]];
 
-		if (m->role == WD_MEMBER_OWNER &&
+		if (wd_group_is_owner(group, m) &&
 		    wd_slice_equal(wd_bytes_slice(&m->process.argv),
 			wd_bytes_slice(&member->process.argv)))
 			return true;
@@ -267,9 +268,10 @@ wd_look_children(
 		bool serves = false;
 		pid_t pid = m->pid, parent = m->process.ppid;
 
-		if (m->role == WD_MEMBER_DESCENDANT && m->listens_elsewhere)
-			listener = listener_of(look, m);
-		if (m->role == WD_MEMBER_DESCENDANT)
+		if (wd_group_is_below_owner(group, m) &&
+		    wd_group_listens_elsewhere(look, group, m))
+			listener = listener_of(look, group, m);
+		if (wd_group_is_below_owner(group, m))
 			st = serves_for_itself(
 			    look, group, m, listener, &serves);
 		if (st == WD_OK && serves)

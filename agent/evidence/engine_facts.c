@@ -27,7 +27,7 @@ counts(const struct wd_group *group, const struct wd_look *look, size_t member)
 
 	if (!look->members[member].candidate)
 		return false;
-	if (look->members[member].role == WD_MEMBER_OWNER)
+	if (wd_group_is_owner(group, &look->members[member]))
 		return true;
 	for (i = 0; i < group->held_count; i++)
 		for (j = 0;

@@ -116,12 +116,14 @@ wd_grade_file(const struct wd_grade_facts *facts, const char **reason)
 /* An unrecognised descendant that listens for itself may serve with these
  * weights on its own port only; a tied process may serve nobody of ours. */
 static bool
-is_capped(const struct wd_look *look, const struct wd_hold *hold)
+is_capped(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_hold *hold)
 {
 	const struct wd_member *m = &look->members[hold->member];
 
 	return m->role == WD_MEMBER_TIED ||
-	    (m->role == WD_MEMBER_DESCENDANT && m->listens_elsewhere);
+	    (wd_group_is_below_owner(group, m) &&
+		wd_group_listens_elsewhere(look, group, m));
 }
 
 static bool
@@ -198,7 +200,7 @@ cover(const struct wd_look *look, const struct wd_group *group,
 		struct wd_coverage one;
 
 		if (held->holds[i].member == last ||
-		    (sure && is_capped(look, &held->holds[i])))
+		    (sure && is_capped(look, group, &held->holds[i])))
 			continue;
 		last = held->holds[i].member;
 		st = cover_by(look, group, model, file, last, &one);

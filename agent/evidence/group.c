@@ -233,6 +233,22 @@ pid_in(const pid_t *pids, size_t count, pid_t pid)
 	return false;
 }
 
+bool
+wd_group_is_owner(const struct wd_group *group, const struct wd_member *member)
+{
+	return member->role == WD_MEMBER_OWNER &&
+	    pid_in(group->owners, group->owner_count, member->pid);
+}
+
+bool
+wd_group_is_below_owner(
+    const struct wd_group *group, const struct wd_member *member)
+{
+	return member->role == WD_MEMBER_DESCENDANT ||
+	    (member->role == WD_MEMBER_OWNER &&
+		!wd_group_is_owner(group, member));
+}
+
 static pid_t
 parent_of(const struct wd_look *look, pid_t pid)
 {

@@ -36,7 +36,7 @@ wd_look_is_proxy(const struct wd_look *look, const struct wd_group *group)
 		const struct wd_member *m = &look->members[group->members[i]];
 		struct wd_recognition found = wd_engine_recognise(&m->process);
 
-		if (m->role == WD_MEMBER_OWNER && wd_engine_is_proxy(&found))
+		if (wd_group_is_owner(group, m) && wd_engine_is_proxy(&found))
 			return true;
 	}
 	return false;
@@ -51,7 +51,7 @@ wd_look_passes_on(const struct wd_look *look, const struct wd_group *group)
 		const struct wd_member *m = &look->members[group->members[i]];
 		struct wd_recognition found = wd_engine_recognise(&m->process);
 
-		if (m->role == WD_MEMBER_OWNER && wd_engine_passes_on(&found))
+		if (wd_group_is_owner(group, m) && wd_engine_passes_on(&found))
 			return true;
 	}
 	return false;

@@ -108,22 +108,22 @@ wd_look_process_listens(
 }
 
 /* When not every listener was seen, any socket may be one. */
-static bool
-may_listen_elsewhere(const struct wd_look *look, const struct wd_member *member)
+static void
+find_listeners_of(const struct wd_look *look, struct wd_member *member)
 {
 	size_t i;
 
+	member->listens_elsewhere = member->listens_asked = false;
 	for (i = 0; i < member->descriptors.count; i++) {
 		const struct wd_descriptor *d = &member->descriptors.items[i];
 		const struct wd_listening *row = wd_look_listening(look, d);
 
 		if (row != NULL && row->asked)
-			continue;
-		if (row != NULL ||
+			member->listens_asked = true;
+		else if (row != NULL ||
 		    (!look->all.complete && d->type == WD_OBJECT_SOCKET))
-			return true;
+			member->listens_elsewhere = true;
 	}
-	return false;
 }
 
 void
@@ -132,6 +132,49 @@ wd_look_other_listeners(struct wd_look *look)
 	size_t i;
 
 	for (i = 0; i < look->member_count; i++)
-		look->members[i].listens_elsewhere =
-		    may_listen_elsewhere(look, &look->members[i]);
+		find_listeners_of(look, &look->members[i]);
+}
+
+static bool
+has_owner(const struct wd_group *group, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < group->owner_count; i++)
+		if (group->owners[i] == pid)
+			return true;
+	return false;
+}
+
+bool
+wd_group_is_elsewhere(const struct wd_look *look, const struct wd_group *group,
+    const struct wd_listening *row)
+{
+	size_t i;
+
+	if (!row->asked)
+		return true;
+	for (i = 0; i < look->holders.count; i++)
+		if (look->holders.items[i].inode == row->inode &&
+		    has_owner(group, look->holders.items[i].pid))
+			return false;
+	return true;
+}
+
+bool
+wd_group_listens_elsewhere(const struct wd_look *look,
+    const struct wd_group *group, const struct wd_member *member)
+{
+	size_t i;
+
+	if (member->listens_elsewhere || !member->listens_asked)
+		return member->listens_elsewhere;
+	for (i = 0; i < member->descriptors.count; i++) {
+		const struct wd_listening *row =
+		    wd_look_listening(look, &member->descriptors.items[i]);
+
+		if (row != NULL && wd_group_is_elsewhere(look, group, row))
+			return true;
+	}
+	return false;
 }

@@ -60,6 +60,7 @@ struct wd_member {
 	enum wd_tristate holds_device; /* that computes; devices.h */
 	struct wd_device_uses devices; /* when it does */
 	bool listens_elsewhere; /* or may, on a socket nobody asked about */
+	bool listens_asked;     /* on one that the question is about */
 	bool candidate;         /* its weights count */
 	bool ended;             /* a zombie: it holds nothing any more */
 	/* The earliest moment (real time) at which it can have loaded what it
@@ -379,6 +380,15 @@ bool wd_look_has_listener(
 /* listening.c: which members listen besides, by look->all. */
 void wd_look_other_listeners(struct wd_look *look);
 
+/* listening.c: whether the socket is one that no owner of the group holds, or
+ * that nobody asked about; then whether the member listens, or may, on such
+ * a socket. That the question fits it (the same port at another address or in
+ * another namespace) does not make it the group's. */
+bool wd_group_is_elsewhere(const struct wd_look *look,
+    const struct wd_group *group, const struct wd_listening *row);
+bool wd_group_listens_elsewhere(const struct wd_look *look,
+    const struct wd_group *group, const struct wd_member *member);
+
 /* group.c: room for what is known of each listener; then the distinct holders
  * of a socket, sorted (the caller frees), and what so many of them mean.
  * Errors: WD_NOMEM. */
@@ -403,6 +413,16 @@ enum wd_status wd_look_add_member(struct wd_look *look, pid_t pid,
 /* group.c: into the group, once. Errors: WD_NOMEM. */
 enum wd_status wd_group_add(
     struct wd_group *group, size_t member) WD_MUST_CHECK;
+
+/* group.c: whether the member holds the socket that makes this group. Its role
+ * tells only that it does so of some group: a child with an asked port of its
+ * own is no owner of its parent's. Activators are none. */
+bool wd_group_is_owner(
+    const struct wd_group *group, const struct wd_member *member);
+
+/* group.c: a descendant of this group's owners, whatever it owns besides. */
+bool wd_group_is_below_owner(
+    const struct wd_group *group, const struct wd_member *member);
 
 /* group.c: by the process table; false for a process itself. */
 bool wd_look_descends_from(

@@ -302,6 +302,23 @@ START_TEST(prefork_only_the_child_counts)
 }
 END_TEST
 
+/* The child listens on the same port at another address: for itself. */
+START_TEST(a_child_with_a_listener_of_its_own_is_capped)
+{
+	scene_process(&s, 101, 100);
+	scene_unmap_all(&s, 100);
+	scene_map(&s, 101, "n.gguf", "/m/n.gguf");
+	scene_listener(&s, "127.0.0.2", SCENE_PORT, 78);
+	scene_owner(&s, 101, 3, 78);
+	accepted_by(100);
+	scene_ask(&s);
+	expect_holder(100);
+	ck_assert_int_eq(scene_group(&s, 0)->grade, GRADE(INFERRED));
+	ck_assert_int_eq(
+	    scene_verdict(&s, "n.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
 /* A parent that keeps the connection may answer on it. */
 START_TEST(several_holders_are_one_group)
 {
@@ -611,6 +628,7 @@ WD_TEST(not_every_connection_was_seen);
 WD_TEST(hidden_holders);
 WD_TEST(nobody_holds_it);
 WD_TEST(prefork_only_the_child_counts);
+WD_TEST(a_child_with_a_listener_of_its_own_is_capped);
 WD_TEST(several_holders_are_one_group);
 WD_TEST(a_thread_with_its_own_table);
 WD_TEST(listeners_decide_nothing);

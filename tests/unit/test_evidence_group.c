@@ -350,6 +350,36 @@ START_TEST(a_child_with_its_own_socket_is_an_owner)
 }
 END_TEST
 
+/* The same port number at another address is the child's own server: it says
+ * nothing of what its parent serves with. */
+START_TEST(a_child_with_the_asked_port_elsewhere_is_capped)
+{
+	child_with_weights(101);
+	scene_listener(&s, "127.0.0.2", 8080, 78);
+	scene_owner(&s, 101, 3, 78);
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_groups, 2);
+	ck_assert_int_eq(scene_group(&s, 0)->grade, GRADE(INFERRED));
+	ck_assert_int_eq(scene_group(&s, 1)->grade, GRADE(RESIDENT));
+	ck_assert_int_eq(
+	    scene_verdict(&s, "m.gguf", NULL), VERDICT(UNVERIFIABLE));
+}
+END_TEST
+
+/* It holds the owner's second socket: whoever asks there asks both. */
+START_TEST(a_child_that_shares_an_asked_socket_is_not_capped)
+{
+	child_with_weights(101);
+	scene_listener(&s, "::1", 8080, 79);
+	scene_owner(&s, 100, 6, 79);
+	scene_owner(&s, 101, 6, 79);
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_groups, 2);
+	ck_assert_int_eq(scene_group(&s, 0)->grade, GRADE(RESIDENT));
+	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
 /* ---- activators ---------------------------------------------------------- */
 
 /* A11: the manager opened the socket, the service has it too. */
@@ -555,6 +585,8 @@ WD_TEST(weights_of_a_grandchild_count);
 WD_TEST(a_long_chain_is_followed);
 WD_TEST(a_sibling_is_no_member);
 WD_TEST(a_child_that_listens_is_capped);
+WD_TEST(a_child_with_the_asked_port_elsewhere_is_capped);
+WD_TEST(a_child_that_shares_an_asked_socket_is_not_capped);
 WD_LOOP(a_python_engine_with_its_own_port, modules);
 WD_TEST(a_python_engine_without_a_port);
 WD_TEST(an_open_file_of_the_owner_does_not_lift_the_cap);
