@@ -61,6 +61,17 @@ START_TEST(a_young_server_with_its_bytes_is_not)
 }
 END_TEST
 
+/* Also where the file is too young to be what was read. */
+START_TEST(bytes_of_a_file_that_changed_are_enough)
+{
+	scene_put_int(
+	    &s, "/files/m.gguf/ctime_ns", SCENE_START + 10 * WD_NS_PER_SECOND);
+	expect_loading(true);
+	scene_put(&s, enough[_i], "100000");
+	expect_loading(false);
+}
+END_TEST
+
 START_TEST(a_young_server_that_names_nothing_is_not)
 {
 	scene_put(&s, "/processes/100/argv", "['server']");
@@ -123,6 +134,22 @@ START_TEST(an_open_file_that_is_mapped_whole_is_not)
 	scene_ask(&s);
 	ck_assert(!HAS_FLAG(scene_group(&s, 0), LOADING));
 	ck_assert_int_eq(scene_verdict(&s, "m.gguf", NULL), VERDICT(MATCH));
+}
+END_TEST
+
+/* One is loaded and read for some reason, another is open and lies still. */
+START_TEST(a_loaded_file_beside_an_open_one_is_not)
+{
+	s.real_ns = SCENE_START + 5000 * WD_NS_PER_SECOND;
+	scene_gguf(&s, "o.gguf", "Open", NULL, 64, 2);
+	scene_open(&s, 100, 8, "o.gguf", "/m/o.gguf");
+	scene_open(&s, 100, 9, "m.gguf", "/m/m.gguf");
+	scene_map(&s, 100, "m.gguf", "/m/m.gguf");
+	scene_put(&s, "/processes/100/descriptors/items/3/position", "10");
+	scene_after(&s, "descriptors", 1,
+	    "/processes/100/descriptors/items/3/position", "20");
+	scene_ask(&s);
+	ck_assert(!HAS_FLAG(scene_group(&s, 0), LOADING));
 }
 END_TEST
 
@@ -217,12 +244,14 @@ tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(a_young_server_without_its_model_is_loading);
 WD_TEST(an_old_server_without_its_model_is_not);
 WD_LOOP(a_young_server_with_its_bytes_is_not, enough);
+WD_LOOP(bytes_of_a_file_that_changed_are_enough, enough);
 WD_TEST(a_young_server_that_names_nothing_is_not);
 WD_TEST(unknown_counters_say_nothing);
 WD_TEST(a_young_server_with_its_mapping_matches);
 WD_TEST(an_open_file_that_is_read_is_loading);
 WD_TEST(an_open_file_that_is_not_read_is_not);
 WD_TEST(an_open_file_that_is_mapped_whole_is_not);
+WD_TEST(a_loaded_file_beside_an_open_one_is_not);
 WD_TEST(another_file_that_is_read_is_not);
 WD_LOOP(a_counter_that_grows, growths);
 WD_TEST(a_partial_mapping_that_fills_is_loading);

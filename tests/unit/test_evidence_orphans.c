@@ -300,6 +300,28 @@ START_TEST(a_second_instance_is_shown)
 }
 END_TEST
 
+/* Each of two servers names the other, and not itself. */
+START_TEST(two_instances_name_each_other)
+{
+	size_t i;
+
+	scene_process(&s, 300, 50);
+	scene_listener(&s, "127.0.0.2", SCENE_PORT, 78);
+	scene_owner(&s, 300, 3, 78);
+	scene_map(&s, 300, "m.gguf", "/m/m.gguf");
+	scene_ask(&s);
+	ck_assert_uint_eq(s.all->n_groups, 2);
+	for (i = 0; i < 2; i++) {
+		const Weightd__V1__Group *group = scene_group(&s, i);
+
+		ck_assert_uint_eq(group->n_candidates, 1);
+		ck_assert_uint_eq(group->candidates[0]->n_also_held_by, 1);
+		ck_assert_int_ne(group->candidates[0]->also_held_by[0],
+		    group->candidates[0]->pids[0]);
+	}
+}
+END_TEST
+
 /* Members share the file, and another file may print the same numbers. */
 START_TEST(members_and_other_files_are_no_second_instance)
 {
@@ -345,6 +367,7 @@ WD_TEST(a_tied_worker_is_no_orphan);
 WD_TEST(only_who_may_be_left_is_looked_into);
 WD_TEST(a_chain_without_weights_holds_none);
 WD_TEST(a_second_instance_is_shown);
+WD_TEST(two_instances_name_each_other);
 WD_TEST(members_and_other_files_are_no_second_instance);
 WD_TEST(instances_that_cannot_be_seen_are_a_blind_spot);
 WD_SUITE_END
