@@ -125,6 +125,7 @@ wd_hosts_add_lines(struct wd_hosts *hosts, const char *name,
 	wd_error_init(&why);
 	while (wd_slice_cut(&rest, '\n', &line)) {
 		number++;
+		host = line; /* an empty one is not cut */
 		(void)wd_slice_cut(&line, '#', &host);
 		host = trim(host);
 		if (host.len == 0)
