@@ -18,6 +18,7 @@
 struct opened {
 	struct wd_bytes name;
 	struct wd_file file;
+	bool is_weights; /* by its first bytes */
 };
 
 struct place {
@@ -30,6 +31,7 @@ struct place {
 	size_t count, capacity;
 	struct wd_bytes *names; /* of the folder, while one is chosen */
 	size_t name_count, name_capacity;
+	bool names_cut;
 };
 
 static void
@@ -184,6 +186,7 @@ add_name(void *ctx, struct wd_slice name)
 {
 	struct place *place = ctx;
 
+	place->names_cut = true; /* unless it is taken */
 	if (wd_grow((void **)&place->names, place->name_count,
 		&place->name_capacity, sizeof(*place->names),
 		MOST_TRIED) != WD_OK)
@@ -192,6 +195,7 @@ add_name(void *ctx, struct wd_slice name)
 	if (wd_bytes_set(&place->names[place->name_count], name) != WD_OK)
 		return false;
 	place->name_count++;
+	place->names_cut = false;
 	return true;
 }
 
@@ -201,11 +205,29 @@ by_bytes(const void *a, const void *b)
 	return wd_slice_compare(wd_bytes_slice(a), wd_bytes_slice(b));
 }
 
+/* Whether the file is weights; `*lost` when that could not be looked at. */
+static enum wd_status
+try_name(struct place *place, struct wd_slice name, bool *lost)
+{
+	enum wd_bundle_format format = WD_FORMAT_UNKNOWN;
+	int fd = -1;
+	enum wd_status st = open_beside(place, name, &fd, NULL);
+
+	if (st == WD_OK)
+		st = wd_reader_sniff(place->with->reader, fd, &format, NULL);
+	if (st == WD_OK && format != WD_FORMAT_UNKNOWN)
+		find_opened(place, name)->is_weights = true;
+	/* No regular file, or gone since it was listed. */
+	*lost |= st != WD_OK && st != WD_INVALID && st != WD_NOTFOUND;
+	return st == WD_NOMEM ? st : WD_OK;
+}
+
 /* The first file by name that is weights. */
 static enum wd_status
 choose(struct place *place, struct wd_slice *name, struct wd_error *err)
 {
 	enum wd_status st = list_beside(place, add_name, place, err);
+	bool lost = place->names_cut;
 	size_t i;
 
 	if (st != WD_OK)
@@ -214,22 +236,47 @@ choose(struct place *place, struct wd_slice *name, struct wd_error *err)
 		qsort(place->names, place->name_count, sizeof(*place->names),
 		    by_bytes);
 	for (i = 0; i < place->name_count; i++) {
-		enum wd_bundle_format format = WD_FORMAT_UNKNOWN;
-		int fd = -1;
+		struct wd_slice one = wd_bytes_slice(&place->names[i]);
 
-		*name = wd_bytes_slice(&place->names[i]);
-		if (!wd_folder_name_allowed(*name))
-			continue;
-		st = open_beside(place, *name, &fd, NULL);
-		if (st == WD_OK)
-			st = wd_reader_sniff(
-			    place->with->reader, fd, &format, NULL);
-		if (st == WD_NOMEM)
-			return wd_fail(err, st, "out of memory");
-		if (st == WD_OK && format != WD_FORMAT_UNKNOWN)
-			return WD_OK;
+		if (wd_folder_name_allowed(one) &&
+		    try_name(place, one, &lost) != WD_OK)
+			return wd_fail(err, WD_NOMEM, "out of memory");
 	}
+	for (i = 0; i < place->count; i++)
+		if (place->files[i].is_weights) {
+			*name = wd_bytes_slice(&place->files[i].name);
+			return WD_OK;
+		}
+	if (lost)
+		return wd_fail(err, WD_IO,
+		    "not every file of the folder could be looked into, so "
+		    "whether it holds weights is not known; name the file");
 	return wd_fail(err, WD_NOTFOUND, "there are no weights in the folder");
+}
+
+/* One of several models in a folder is nobody's answer about the folder. A
+ * safetensors folder is one bundle, which notes strays itself. */
+static enum wd_status
+check_alone(
+    struct place *place, const struct wd_bundle *bundle, struct wd_error *err)
+{
+	size_t i, j;
+
+	for (i = 0; i < place->count; i++) {
+		struct wd_slice name = wd_bytes_slice(&place->files[i].name);
+
+		for (j = 0; j < bundle->file_count; j++)
+			if (wd_slice_equal(name,
+				(struct wd_slice){
+				    (const uint8_t *)bundle->files[j].name,
+				    bundle->files[j].name_len }))
+				break;
+		if (place->files[i].is_weights && j == bundle->file_count &&
+		    bundle->format != WD_FORMAT_SAFETENSORS)
+			return wd_fail(err, WD_INVALID,
+			    "the folder holds several bundles; name a file");
+	}
+	return WD_OK;
 }
 
 /* ---- where it is --------------------------------------------------------- */
@@ -414,6 +461,8 @@ describe(struct place *place, const struct wd_at_path *at, struct wd_slice name,
 	    opened->file.fd, name, place->folder_fd >= 0 ? &siblings : NULL,
 	    place->deadline, &model.bundle, err);
 
+	if (st == WD_OK)
+		st = check_alone(place, model.bundle, err);
 	if (st != WD_OK)
 		return st;
 	if (fill_model(place, at->path, &model) != WD_OK)

@@ -21,10 +21,11 @@ struct wd_at_path {
 
 /* Describes it; digests as `wish` says, PENDING where they are not known yet.
  * Errors: WD_INVALID for a path that is none (relative, empty, with ".." or a
- * NUL); WD_DENIED when it may not be looked at, in the same words whether
- * something is there or not; WD_NOTFOUND when below a root nothing is there, or
- * no bundle; those of wd_reader_describe; WD_NOMEM. The caller frees it with
- * wd_message_free. */
+ * NUL), or a folder of several bundles; WD_DENIED when it may not be looked at,
+ * in the same words whether something is there or not; WD_NOTFOUND when below a
+ * root nothing is there, or no bundle; WD_IO when files of a folder could not
+ * be looked into, and none of the others is weights; those of
+ * wd_reader_describe; WD_NOMEM. The caller frees it with wd_message_free. */
 enum wd_status wd_describe_at_path(const struct wd_evidence *evidence,
     const struct wd_at_path *at, enum wd_digest_wish wish,
     const struct wd_deadline *deadline, Weightd__V1__Bundle **bundle,

@@ -90,7 +90,7 @@ look_at_pids(struct sight *sight)
 /* Whether the process has mappings to show, and then whether the objects
  * themselves can be reached. */
 static enum wd_status
-try_process(struct sight *sight, pid_t pid, bool *tried)
+try_process(struct sight *sight, pid_t pid, bool *tried, bool *denied)
 {
 	WD_CLEANUP(wd_mappings_release) struct wd_mappings mappings = { 0 };
 	WD_CLEANUP(wd_process_release) struct wd_process process = { 0 };
@@ -103,6 +103,7 @@ try_process(struct sight *sight, pid_t pid, bool *tried)
 		    sight->deadline, &mappings, NULL);
 	if (st == WD_NOMEM)
 		return st;
+	*denied |= st == WD_DENIED;
 	*tried = st == WD_OK && mappings.count > 0;
 	if (!*tried || !mappings.by_path_only)
 		return WD_OK;
@@ -116,7 +117,8 @@ look_at_objects(struct sight *sight)
 {
 	enum wd_status st = WD_OK;
 	unsigned count = 0;
-	bool tried = false;
+	bool tried = false, denied = false;
+	struct wd_refusal refusal;
 	size_t i;
 
 	for (i = 0; i < sight->pids.count && st == WD_OK && !tried &&
@@ -124,10 +126,20 @@ look_at_objects(struct sight *sight)
 	     i++) {
 		if (sight->pids.items[i].pid == sight->host.pid_of_agent)
 			continue;
-		st = try_process(sight, sight->pids.items[i].pid, &tried);
+		st = try_process(
+		    sight, sight->pids.items[i].pid, &tried, &denied);
 		count++;
 	}
-	return st;
+	if (st != WD_OK || tried || (count == 0 && i == sight->pids.count))
+		return st;
+	/* Nobody was found whose objects could be tried. */
+	refusal = denied ?
+	    wd_host_refusal(sight->with->host, WD_REFUSED_PROCESS) :
+	    (struct wd_refusal){ "no process was found that shows mappings",
+		    "allow more time, or ask again" };
+	return wd_blinds_add(&sight->objects, denied ? WD_DENIED : WD_NOTFOUND,
+	    0, refusal.remedy, "the objects that processes map",
+	    refusal.reason);
 }
 
 /* ---- saying -------------------------------------------------------------- */

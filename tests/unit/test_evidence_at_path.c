@@ -143,6 +143,10 @@ START_TEST(a_folder_is_its_weights)
 	ck_assert_int_eq(look("/models"), WD_OK);
 	ck_assert_uint_eq(bundle->n_files, 1);
 	ck_assert_int_eq(look("/models/"), WD_OK);
+	/* Other files come first by name and are none. */
+	scene_write(&scene, "a.txt", "text", 4);
+	scene_path(&scene, 900, "/models/a.txt", "a.txt");
+	ck_assert_int_eq(look("/models"), WD_OK);
 }
 END_TEST
 
@@ -150,6 +154,23 @@ START_TEST(a_folder_without_weights)
 {
 	scene_remove(&scene, "/processes/900/paths/~1models~1m.gguf");
 	ck_assert_int_eq(look("/models"), WD_NOTFOUND);
+}
+END_TEST
+
+START_TEST(a_folder_that_could_not_be_looked_into)
+{
+	scene_put(&scene, "/processes/900/paths/~1models~1m.gguf", "'!io'");
+	ck_assert_int_eq(look("/models"), WD_IO);
+}
+END_TEST
+
+START_TEST(a_folder_of_several_models_is_none)
+{
+	scene_gguf(&scene, "n.gguf", "Other", NULL, 64, 2);
+	scene_path(&scene, 900, "/models/n.gguf", "n.gguf");
+	ck_assert_int_eq(look("/models"), WD_INVALID);
+	ck_assert_ptr_nonnull(strstr(err.message, "several"));
+	ck_assert_int_eq(look("/models/m.gguf"), WD_OK);
 }
 END_TEST
 
@@ -164,4 +185,6 @@ WD_TEST(a_file_that_a_process_maps);
 WD_TEST(below_a_root_absence_is_told);
 WD_TEST(a_folder_is_its_weights);
 WD_TEST(a_folder_without_weights);
+WD_TEST(a_folder_that_could_not_be_looked_into);
+WD_TEST(a_folder_of_several_models_is_none);
 WD_SUITE_END

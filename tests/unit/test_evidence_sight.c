@@ -129,6 +129,18 @@ START_TEST(objects_that_cannot_be_reached)
 }
 END_TEST
 
+START_TEST(nobody_shows_mappings)
+{
+	scene_unmap_all(&scene, SCENE_PID);
+	look();
+	ck_assert_ptr_nonnull(BLIND_IN(WEIGHTS));
+	scene_put(&scene, "/refusal", "{'process': 'no ptrace'}");
+	scene_put(&scene, "/processes/100/mappings/status", "'denied'");
+	look();
+	ck_assert_str_eq(BLIND_IN(WEIGHTS)->reason, "no ptrace");
+}
+END_TEST
+
 WD_SUITE_BEGIN("evidence sight")
 tcase_add_checked_fixture(tcase, set_up, tear_down);
 WD_TEST(who_answers_and_what_it_can_do);
@@ -136,4 +148,5 @@ WD_TEST(rights_without_names);
 WD_TEST(what_cannot_be_looked_at_at_all);
 WD_TEST(what_was_seen_in_part);
 WD_TEST(objects_that_cannot_be_reached);
+WD_TEST(nobody_shows_mappings);
 WD_SUITE_END
