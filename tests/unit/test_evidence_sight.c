@@ -131,6 +131,9 @@ END_TEST
 
 START_TEST(nobody_shows_mappings)
 {
+	/* But the agent, which says nothing about others. */
+	scene_process(&scene, 900, 1);
+	scene_map(&scene, 900, "m.gguf", "/m/m.gguf");
 	scene_unmap_all(&scene, SCENE_PID);
 	look();
 	ck_assert_ptr_nonnull(BLIND_IN(WEIGHTS));
